@@ -111,7 +111,7 @@ export const startWorkers = (
     const metricsUrl =
       metricsPort === null
         ? null
-        : yield* serveWorkerMetrics(listening, { hostname, port: metricsPort });
+        : yield* serveWorkerMetrics(listening, settings.workers, { hostname, port: metricsPort });
     const children = yield* noChildren;
 
     let isUp = false;

@@ -1,5 +1,9 @@
 import { Effect, type Scope } from "effect";
 import { ListenFailed } from "../../adapters/http/server/serve-http.ts";
+import {
+  joinedOperatorPages,
+  operatorEndpoint,
+} from "../../adapters/http/operator/operator-screen.ts";
 import { METRICS_PATH } from "../../adapters/http/service/metrics.ts";
 import { fetchDirectly } from "../../client/service/fetch-directly.ts";
 import { MetricsListenFailed } from "../lifecycle/shutdown.ts";
@@ -67,14 +71,46 @@ const addresses = (workers: MetricsOfWorkers): ReadonlyArray<readonly [number, s
     )
     .toSorted(([one], [other]) => one - other);
 
+/** The numbers of those that do not listen: one that starts, or that cannot serve. */
+const missing = (workers: MetricsOfWorkers, count: number): ReadonlyArray<number> =>
+  Array.from({ length: count }, (_, at) => at + 1).filter(
+    (worker) => (workers.get(worker)?.metricsUrl ?? null) === null,
+  );
+
+/** The operator's page with the warnings of all workers. */
+const operatorPage = async (
+  at: ReturnType<typeof addresses>,
+  path: string,
+  lost: ReadonlyArray<number>,
+  answerMs: number,
+): Promise<Response> => {
+  const answers = await Promise.all(
+    at.map(async ([worker, url]) => {
+      const response = await ask(url, path, answerMs).catch(() => null);
+      const text = await response?.text().catch(() => null);
+      return { worker, response, text: response?.ok ? text : null };
+    }),
+  );
+  const [first, ...others] = answers.flatMap(({ text }) => text ?? []);
+  const unanswered = answers.filter(({ text }) => typeof text !== "string");
+  if (first === undefined) return new Response("No worker answers.\n", { status: 502 });
+  const all = [...lost, ...unanswered.map(({ worker }) => worker)].toSorted((a, b) => a - b);
+  const headers = new Headers(answers.find(({ text }) => text === first)?.response?.headers);
+  for (const name of ["content-length", "etag"]) headers.delete(name);
+  return new Response(joinedOperatorPages([first, ...others], all), { headers });
+};
+
 const answer = async (
   workers: MetricsOfWorkers,
+  count: number,
   { pathname, search }: URL,
   answerMs: number,
 ): Promise<Response> => {
   const path = `${pathname}${search}`;
   const at = addresses(workers);
+  const lost = missing(workers, count);
   if (at.length === 0) return new Response("No worker listens.\n", { status: 503 });
+  if (pathname === operatorEndpoint.path) return operatorPage(at, path, lost, answerMs);
   if (pathname !== METRICS_PATH) {
     for (const [, url] of at) {
       const response = await ask(url, path, answerMs).catch(() => null);
@@ -82,6 +118,7 @@ const answer = async (
     }
     return new Response("No worker answers.\n", { status: 502 });
   }
+  if (lost.length > 0) return new Response(`Worker ${lost[0]} does not listen.\n`, { status: 503 });
   const texts = new Map<number, string>();
   for (const [worker, text] of await Promise.all(
     at.map(async ([each, url]) => [each, await samplesOf(url, path, answerMs)] as const),
@@ -95,11 +132,13 @@ const answer = async (
 };
 
 /**
- * Serves the metrics of all workers at one address until the scope closes, and returns it. Every other path is the first
- * worker's that answers: the operator's page. One that lives and does not answer within `answerMs` fails the scrape.
+ * Serves the metrics of all `count` workers at one address until the scope closes, and returns it, and the operator's page
+ * with the warnings of all. Every other path is the first worker's that answers. One that does not listen, or does not
+ * answer within `answerMs`, fails the scrape, which is how Prometheus hears of it.
  */
 export const serveWorkerMetrics = (
   workers: MetricsOfWorkers,
+  count: number,
   place: { readonly hostname: string; readonly port: number },
   answerMs: number = ANSWER_WITHIN_MS,
 ): Effect.Effect<string, MetricsListenFailed, Scope.Scope> =>
@@ -110,7 +149,7 @@ export const serveWorkerMetrics = (
           ...place,
           reusePort: false,
           development: false,
-          fetch: (request) => answer(workers, new URL(request.url), answerMs),
+          fetch: (request) => answer(workers, count, new URL(request.url), answerMs),
           error: () => new Response("The worker does not answer.\n", { status: 502 }),
         }),
       catch: (error) => {

@@ -15,7 +15,7 @@ export type NodeReport = {
   readonly refusals: number;
   /** Requests that another node was asked while this one came first and could not be asked. */
   readonly failovers: number;
-  /** Whether its last fault keeps callers away now. */
+  /** Whether a fault keeps callers away, and until it has answered again; a minute at most while nobody asks it. */
   readonly isPaused: boolean;
 };
 

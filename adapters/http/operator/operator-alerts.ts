@@ -54,8 +54,12 @@ export const OPERATOR_ALERTS = [
   {
     name: "ServiceNotReady",
     severity: "critical",
-    says: ({ notReady }) =>
-      notReady.map((part) => `${NOT_READY[part].says}. ${NOT_READY[part].cure}`),
+    // A store or a node that has said what is wrong knows the cure of the first part.
+    says: ({ notReady, notReadyCure }) =>
+      notReady.map((part, at) => {
+        const { says, cure } = NOT_READY[part];
+        return `${says}. ${(at === 0 ? notReadyCure : null) ?? cure}`;
+      }),
     expr: `${m("service_not_ready")} == 1`,
     forMinutes: 2,
     means: "The service is not ready, so that a load balancer sends it no traffic.",

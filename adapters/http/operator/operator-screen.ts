@@ -4,7 +4,7 @@ import {
   type OperatorFacts,
   readOperatorFacts,
 } from "../../../core/use-cases/service/operator-facts.ts";
-import { html, type Html, sentence } from "../pages/shell/html.ts";
+import { html, Html, sentence } from "../pages/shell/html.ts";
 import {
   codeBlock,
   durationText,
@@ -19,7 +19,7 @@ import { pageAnswer } from "../pages/shell/screen.ts";
 import type { Page } from "../pages/shell/shell.ts";
 import { htmlContent } from "../pages/static-page.ts";
 import type { Endpoint } from "../server/endpoint.ts";
-import { operatorWarnings } from "./operator-alerts.ts";
+import { OPERATOR_ALERTS, operatorWarnings } from "./operator-alerts.ts";
 
 const UNKNOWN = "not known";
 const MIB = 2 ** 20;
@@ -33,16 +33,50 @@ const bytes = (size: number | null | undefined): string => {
 const ago = (fromMs: number, nowMs: number): string =>
   `${durationText((nowMs - fromMs) / 1000)} ago`;
 
+/** Around the warnings of a page, so that those of several pages can be joined. */
+const BEGIN = "<!--warnings-->";
+const END = "<!--/warnings-->";
+
+const warningSection = ({
+  name,
+  says,
+  cure,
+  command,
+}: ReturnType<typeof operatorWarnings>[number]) =>
+  html`<section>
+    ${notice("warn", html`<strong>${name}</strong>: ${sentence(says)} ${sentence(cure)}`)}
+    ${codeBlock("What to run", command)}
+  </section>`;
+
 const warningsOf = (shown: OperatorFacts): Html => {
   const warnings = operatorWarnings(shown);
-  if (warnings.length === 0) return notice("good", "Nothing needs the operator now.");
-  return html`${warnings.map(
-    ({ name, says, cure, command }) =>
-      html`<section>
-        ${notice("warn", html`<strong>${name}</strong>: ${sentence(says)} ${sentence(cure)}`)}
-        ${codeBlock("What to run", command)}
-      </section>`,
-  )}`;
+  const text =
+    warnings.length === 0
+      ? notice("good", "Nothing needs the operator now.")
+      : html`${warnings.map(warningSection)}`;
+  return html`${new Html(BEGIN)}${text}${new Html(END)}`;
+};
+
+const warningsIn = (page: string): string => page.slice(page.indexOf(BEGIN), page.indexOf(END));
+
+/**
+ * The pages of several workers, the first of them with the warnings of all: each worker knows its own nodes, and one of
+ * them syncs and publishes for all. `lost` are the workers that do not answer.
+ */
+export const joinedOperatorPages = (
+  pages: readonly [string, ...ReadonlyArray<string>],
+  lost: ReadonlyArray<number>,
+): string => {
+  const [{ name, cure, command }] = OPERATOR_ALERTS;
+  const ofLost = lost.map((worker) =>
+    warningSection({ name, says: `Worker ${worker} does not answer.`, cure, command }),
+  );
+  const sections = pages.flatMap(
+    (page) => warningsIn(page).match(/<section>[^]*?<\/section>/g) ?? [],
+  );
+  const joined = [...new Set([...ofLost.map(({ text }) => text), ...sections])].join("");
+  const [first] = pages;
+  return joined === "" ? first : first.replace(warningsIn(first), () => `${BEGIN}${joined}`);
 };
 
 const nodesOf = ({ nodes }: OperatorFacts): Html =>

@@ -4,6 +4,12 @@ import type { NodeFailure } from "../transport/rpc-failure.ts";
 /** The weight of the newest answer in the moving average of latency: about the last ten count. */
 const NEWEST = 0.1;
 
+/**
+ * How long after its pause a node that nobody has asked again still counts as paused, milliseconds. So one that stays away
+ * counts so without a gap at each new attempt.
+ */
+const UNTIL_ASKED_MS = 60_000;
+
 /** Counts how one node serves, for all pools. Times are milliseconds of a monotonic clock. */
 export class NodeTally {
   readonly #address: string;
@@ -53,7 +59,7 @@ export class NodeTally {
       faults: new Map(this.#faults),
       refusals: this.#refusals,
       failovers: this.#failovers,
-      isPaused: this.#pausedUntilMs > nowMs,
+      isPaused: this.#pausedUntilMs > 0 && nowMs < this.#pausedUntilMs + UNTIL_ASKED_MS,
     };
   }
 }

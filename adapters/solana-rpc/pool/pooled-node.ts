@@ -57,6 +57,8 @@ export class PooledNode {
   /** Counts how the node serves. */
   readonly tally: NodeTally;
   #lastFault: NodeFault | null = null;
+  /** The kind of fault that the log has told since the node's last answer; null for none. */
+  #told: NodeFault["kind"] | null = null;
   /** The node's place in the configuration, from 0. */
   readonly index: number;
 
@@ -167,9 +169,9 @@ export class PooledNode {
       ),
     );
     return timed.pipe(
-      Effect.map((value) => {
+      Effect.tap(() => {
         this.#breaker.succeeded(ticket);
-        return value;
+        return this.#answersAgain;
       }),
       Effect.tapError((failure) => Effect.sync(() => this.tally.failed(failure))),
       Effect.tapError((failure) => {
@@ -222,6 +224,13 @@ export class PooledNode {
       );
   });
 
+  readonly #answersAgain = Effect.suspend(() => {
+    if (this.#told === null) return Effect.void;
+    this.#told = null;
+    const { node } = this.#client;
+    return Effect.annotateLogs(Effect.logInfo("the ledger node answers again"), { node });
+  });
+
   readonly #leave = Effect.fnUntraced({ self: this }, function* (ticket: Ticket, fault: NodeFault) {
     if (fault.kind === "unreachable") this.#identity.doubt(this.#client);
     const { backoffBaseMs, backoffCapMs, retryAfterCapMs } = this.#config;
@@ -231,7 +240,10 @@ export class PooledNode {
     if (!this.#breaker.failed(ticket, untilMs)) return;
     this.tally.paused(untilMs);
     this.#lastFault = fault;
-    yield* Effect.logWarning("ledger node paused").pipe(
+    // Each further attempt that ends alike is no news.
+    const tell = this.#told === fault.kind ? Effect.logDebug : Effect.logWarning;
+    this.#told = fault.kind;
+    yield* tell("ledger node paused").pipe(
       Effect.annotateLogs({
         fault: ledgerFaultText(ledgerFaultOf(fault)),
         coolDownMs: Math.round(coolDownMs),

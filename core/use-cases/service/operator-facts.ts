@@ -43,6 +43,8 @@ export const readOperatorFacts = Effect.gen(function* () {
     nowMs,
     build: { version, revision, cluster, startedAtMs },
     notReady: readiness.missing,
+    /** What the operator can do about the first of them, where a store or a node has said what is wrong. */
+    notReadyCure: readiness.cure,
     index,
     activity,
     nodes,

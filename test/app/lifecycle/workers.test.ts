@@ -224,12 +224,13 @@ const ends = () => {
 };
 
 /** What the listener of all workers answers. */
-const asked = (path: string, ...workers: ReadonlyArray<{ readonly metricsUrl: string }>) =>
+const asked = (path: string, ...workers: ReadonlyArray<{ readonly metricsUrl: string | null }>) =>
   Effect.runPromise(
     Effect.scoped(
       Effect.flatMap(
         serveWorkerMetrics(
           new Map(workers.map((each, at) => [at + 1, each])),
+          workers.length,
           { hostname: "127.0.0.1", port: 0 },
           200,
         ),
@@ -242,12 +243,36 @@ const asked = (path: string, ...workers: ReadonlyArray<{ readonly metricsUrl: st
     ),
   );
 
+const page = (...warnings: ReadonlyArray<string>) =>
+  answers(`<h1>x</h1><!--warnings-->${warnings.join("") || "all well"}<!--/warnings--><p>end</p>`);
+
+test("the operator's page has the warnings of all workers once, and names the worker that hangs or cannot serve", async () => {
+  const [first, second] = ["<section>A</section>", "<section>B $& $1</section>"];
+  await using one = page(first);
+  await using other = page(first, second);
+  await using well = page();
+  await using stuck = hangs();
+  const textOf = async (...workers: ReadonlyArray<{ readonly metricsUrl: string | null }>) =>
+    (await asked("/", ...workers)).text;
+  expect(await textOf(well, well)).toContain("all well");
+  expect(await textOf(well, one, other)).toBe(
+    `<h1>x</h1><!--warnings-->${first}${second}<!--/warnings--><p>end</p>`,
+  );
+  const lost = await textOf(well, stuck, { metricsUrl: null });
+  expect(lost).not.toContain("all well");
+  expect(lost).toMatch(/ServiceDown.*Worker 2 does not answer.*ServiceDown.*Worker 3 does not/s);
+  expect(await asked("/metrics", well, { metricsUrl: null })).toEqual({
+    status: 503,
+    text: "Worker 2 does not listen.\n",
+  });
+});
+
 test("a worker that hangs fails the scrape, as it would alone, and the operator's page is another one's", async () => {
   await using stuck = hangs();
   await using well = answers("b 1\n");
   const scrape = await asked("/metrics", stuck, well);
   expect(scrape).toEqual({ status: 503, text: "Worker 1 does not answer.\n" });
-  expect(await asked("/", stuck, well)).toEqual({ status: 200, text: "b 1\n" });
+  expect(await asked("/page.css", stuck, well)).toEqual({ status: 200, text: "b 1\n" });
   expect(await asked("/", stuck)).toEqual({ status: 502, text: "No worker answers.\n" });
 });
 

@@ -56,6 +56,15 @@ test("a sync that failed for a store that has said what is wrong tells that, and
   ]);
 });
 
+test("a part that is not ready has the cure that the store or the node told, as /ready has", () => {
+  const notReadyCure = "Start the database server.";
+  expect(
+    operatorWarnings({ ...well, notReady: ["store", "pins"], notReadyCure }).map(
+      ({ says }) => says.split(". ")[1],
+    ),
+  ).toEqual(["Start the database server.", "Sign nothing for it"]);
+});
+
 test("a service that is well has no warning, at the bounds of each", () => {
   const facts: OperatorFacts = {
     ...well,
@@ -127,7 +136,11 @@ test("page and metrics show what a node did, and hostile names as text", async (
     failovers: 1,
     isPaused: true,
   });
-  expect(tally.report(50).isPaused).toBe(false);
+  // It is asked again after 50 ms, and counts as paused until it has answered, or nobody has asked it for a minute.
+  expect(tally.report(60_049).isPaused).toBe(true);
+  expect(tally.report(60_050).isPaused).toBe(false);
+  tally.answered(110);
+  expect(tally.report(51).isPaused).toBe(false);
   const hostile = { ...log, missingWitnesses: ["<script>alert(1)</script>"] };
   const page = pageText(operatorPage({ ...well, nodes: [report], log: hostile }), null);
   expect(page).toContain("110.0 ms");

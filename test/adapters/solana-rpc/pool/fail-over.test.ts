@@ -89,6 +89,16 @@ describe("one node", () => {
     expect(second).toBeWithin(200, 401);
   });
 
+  test("that stays away is told once, by the kind of its fault, and once more when it answers again", async () => {
+    const peer = peerThat(page(500), page(500), body("{"), good);
+    const { logged } = await runOver(configOver([peer], { attemptsPerNode: 5 }), askGenesis);
+    const told = Array.from(
+      logged.matchAll(/ledger node (paused|answers again)/g),
+      ([, end]) => end,
+    );
+    expect(told).toEqual(["paused", "paused", "answers again"]);
+  });
+
   test("is given up after the allowed number of requests", async () => {
     const peer = peerThat(page(500));
     const { exit } = await runOver(configOver([peer], { attemptsPerNode: 3 }), askGenesis);
