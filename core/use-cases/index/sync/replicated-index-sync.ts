@@ -38,8 +38,6 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
   let backingOff = false;
   /** Whether another replica held the lease when the store said last who does. */
   let isBeside = false;
-  /** Whether this replica's last sync failed. */
-  let hasFailed = false;
   /** Whether another replica has completed a sync since this one's failed. */
   let isMadeGood = false;
   /** Why the store did not say who holds the lease; null when it did. */
@@ -49,7 +47,7 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
 
   /** Whether this replica's last sync failed, and the last one of all of them did not. */
   const isLastOneComplete = Effect.gen(function* () {
-    if (!hasFailed) return false;
+    if ((yield* local.activity).lastError === null) return false;
     const outcome = yield* lease.answerTo(0n);
     return outcome !== null && "report" in outcome;
   });
@@ -101,7 +99,6 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
             ? unawaitedSync
             : local.request;
       const exit = yield* Effect.exit(Effect.provideService(sync, SyncEpoch, held.epoch));
-      hasFailed = Exit.isFailure(exit);
       const failure = Exit.findErrorOption(exit);
       const outcome = Exit.isSuccess(exit)
         ? { report: exit.value }
@@ -112,7 +109,7 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
       if (outcome !== null) yield* Effect.ignore(lease.answer(held, outcome));
       for (const number of unawaited) if (number <= held.asked) unawaited.delete(number);
       // At once: the heartbeat behind this sync must find it.
-      if (hasFailed) yield* Effect.forkIn(backOff, scope, { startImmediately: true });
+      if (!Exit.isSuccess(exit)) yield* Effect.forkIn(backOff, scope, { startImmediately: true });
     }).pipe(
       Effect.ensuring(
         Effect.sync(() => {
