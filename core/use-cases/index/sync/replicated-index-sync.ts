@@ -38,19 +38,10 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
   let backingOff = false;
   /** Whether another replica held the lease when the store said last who does. */
   let isBeside = false;
-  /** Whether another replica has completed a sync since this one's failed. */
-  let isMadeGood = false;
   /** Why the store did not say who holds the lease; null when it did. */
   let refusal: StoreUnavailable | null = null;
   /** The numbers of the requests that this replica made by itself, for nobody. */
   const unawaited = new Set<bigint>();
-
-  /** Whether this replica's last sync failed, and the last one of all of them did not. */
-  const isLastOneComplete = Effect.gen(function* () {
-    if ((yield* local.activity).lastError === null) return false;
-    const outcome = yield* lease.answerTo(0n);
-    return outcome !== null && "report" in outcome;
-  });
 
   /** This replica's term; null when another holds the lease, or when this one backs off or cannot read the index. */
   const hold = Effect.gen(function* () {
@@ -61,7 +52,6 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
     const wasBeside = isBeside;
     isBeside = held === null;
     if (isBeside || wasBeside) yield* standsBy(isBeside);
-    isMadeGood = isBeside && (yield* isLastOneComplete);
     return held;
   }).pipe(
     Effect.catch((failure) =>
@@ -153,11 +143,18 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
       yield* newsOrAfter(LOOK_AGAIN);
     }
   });
-  const activity = Effect.map(local.activity, (own) => {
-    if (refusal === null && !isMadeGood) return own;
-    const { storeFault: _own, ...others } = own;
-    const { _tag: lastError, fault: storeFault } = refusal ?? { _tag: null };
-    return { ...others, lastError, ...(storeFault === undefined ? {} : { storeFault }) };
+  /** What failed is over once another replica has completed a sync: the outcome of the last one stands in the store. */
+  const activity = Effect.gen(function* () {
+    const { storeFault, ...own } = yield* local.activity;
+    if (refusal !== null) {
+      const { _tag: lastError, fault } = refusal;
+      return { ...own, lastError, ...(fault === undefined ? {} : { storeFault: fault }) };
+    }
+    if (isBeside && own.lastError !== null) {
+      const outcome = yield* Effect.orElseSucceed(lease.answerTo(0n), () => null);
+      if (outcome !== null && "report" in outcome) return { ...own, lastError: null };
+    }
+    return storeFault === undefined ? own : { ...own, storeFault };
   });
   return IndexSync.of({
     request: ask("sync"),
