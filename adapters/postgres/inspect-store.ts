@@ -21,7 +21,8 @@ export const inspectStore = Effect.fnUntraced(function* (identity: LedgerIdentit
     if (refusal !== undefined) return refusal;
     const [there] = await rowsOf<Found>(
       read,
-      `SELECT NOT pg_is_in_recovery() AND coalesce(
+      `SELECT NOT pg_is_in_recovery()
+           AND current_setting('default_transaction_read_only') = 'off' AND coalesce(
              (SELECT has_schema_privilege(oid, 'CREATE') FROM pg_namespace WHERE nspname = $1),
              has_database_privilege(current_database(), 'CREATE')) AS writable,
            EXISTS (SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version') AS tables`,

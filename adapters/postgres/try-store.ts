@@ -65,7 +65,13 @@ const CURES: ReadonlyArray<readonly [sqlStates: RegExp, fault: StoreFault]> = [
       cure: "Grant the role CREATE on the database, or let it own the schema.",
     },
   ],
-  [/^25006/, { problem: "it takes no writes", cure: "Name the primary server in DATABASE_URL." }],
+  [
+    /^25006/,
+    {
+      problem: "it takes no writes",
+      cure: "Name the primary server in DATABASE_URL; if it is the primary, see why default_transaction_read_only is on there.",
+    },
+  ],
   [
     /^53100/,
     {

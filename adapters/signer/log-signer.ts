@@ -45,13 +45,19 @@ export const logKeyFiles = (path: string) =>
 /** The generated key in a data directory, beside which a key of LOG_SIGNING_KEY has its files as well. */
 export const generatedKeyPath = (dataDir: string): string => join(dataDir, GENERATED_KEY_FILE);
 
+/** What to do about a file that cannot be used. A full disk must not make anybody move away what the key signed last. */
+const cureOf = (code: string): string =>
+  /^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(code)
+    ? "Make room on its disk"
+    : "If it is no file, move it away; the service's user must be allowed to write there";
+
 const onFile = <A>(path: string, work: () => Promise<A>): Effect.Effect<A, LogKeyUnusable> =>
   Effect.tryPromise({
     try: work,
     catch: (cause) =>
       new LogKeyUnusable({
         source: path,
-        reason: `the file cannot be read or written (${causeText(cause)}). If it is no file, move it away; the service's user must be allowed to write there`,
+        reason: `the file cannot be read or written (${causeText(cause)}). ${cureOf(causeText(cause))}`,
       }),
   });
 

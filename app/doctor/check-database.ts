@@ -19,7 +19,7 @@ const checkPrimary = Effect.fnUntraced(function* (
   const { label, writable, version, isPooled } = yield* inspectStore(identity);
   if (!writable)
     return yield* problem(
-      `${label} takes no writes; name the primary server and a role that may CREATE there`,
+      `${label} takes no writes; name the primary server and a role that may CREATE there, and for which default_transaction_read_only is off`,
     );
   const news =
     database.directUrl === null

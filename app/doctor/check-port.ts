@@ -3,9 +3,14 @@ import { Effect } from "effect";
 import { takePort } from "../../adapters/http/server/serve-http.ts";
 import { METRICS_PATH, METRICS_PREFIX } from "../../adapters/http/service/metrics.ts";
 import { MetricsListenFailed } from "../lifecycle/shutdown.ts";
+import { Problem } from "./finding.ts";
 import { SERVICE_NAME } from "../../adapters/http/openapi/openapi-document.ts";
 
-const ANSWER_MS = 2000;
+/** Longer than the process that runs several workers waits for one of them (app/workers/worker-metrics.ts). */
+const ANSWER_MS = 6000;
+
+/** What that process answers to a scrape while not all of its workers serve. */
+const WORKER_LOST = /^(?:Worker \d+ does not|No worker) \w+\.$/;
 
 /** What a listener answers at a path, undefined where it answers nothing in time. */
 const textAt = (hostname: string, port: number, path: string): Effect.Effect<string | undefined> =>
@@ -47,6 +52,10 @@ export const checkPort = Effect.fnUntraced(function* (
   const taken = yield* Effect.flip(takePort(host, port)).pipe(Effect.orElseSucceed(() => null));
   if (taken === null) return `${port} on ${host} is free`;
   const text = taken.reason === "EADDRINUSE" ? yield* textAt(host, port, path) : undefined;
+  if (text !== undefined && variable === "METRICS_PORT" && WORKER_LOST.test(text.trim()))
+    return yield* new Problem({
+      message: `this service runs on ${port} of ${host} already. ${text.trim()} What to do is in docs/runbook.md, ServiceDown`,
+    });
   if (text !== undefined && isOwn(text)) return `this service runs on ${port} of ${host} already`;
   return yield* variable === "PORT" ? taken : new MetricsListenFailed({ cause: taken });
 });

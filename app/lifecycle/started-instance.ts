@@ -19,11 +19,12 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
  */
 export const sourceRevision = (): string | null => {
   try {
-    const { stdout, success } = Bun.spawnSync(["git", "rev-parse", "--show-prefix", "HEAD"], {
-      cwd: ROOT,
-      stderr: "ignore",
-      timeout: 2000,
-    });
+    // The service's user need not own the clone whose code it runs anyhow.
+    const trusted = ["-c", `safe.directory=${ROOT.replace(/\/$/, "")}`];
+    const { stdout, success } = Bun.spawnSync(
+      ["git", ...trusted, "rev-parse", "--show-prefix", "HEAD"],
+      { cwd: ROOT, stderr: "ignore", timeout: 2000 },
+    );
     return success ? (/^\n([0-9a-f]{40})\n$/.exec(stdout.toString())?.[1] ?? null) : null;
   } catch {
     return null;

@@ -95,16 +95,23 @@ const nodesOf = ({ nodes }: OperatorFacts): Html =>
     ]),
   });
 
-const witnessesOf = ({ log, nowMs }: OperatorFacts): Html =>
-  table({
+/** Whether what the store holds is not known now. */
+const isStoreAway = ({ notReady }: OperatorFacts): boolean => notReady.includes("store");
+
+const witnessesOf = (shown: OperatorFacts): Html => {
+  const { log, nowMs } = shown;
+  return table({
     caption: "Witnesses of the published checkpoint",
     head: ["Witness", "Cosigned"],
-    empty: "No witness has cosigned the published checkpoint.",
+    empty: isStoreAway(shown)
+      ? "Not known while the store does not answer."
+      : "No witness has cosigned the published checkpoint.",
     rows: (log?.cosignatures ?? []).map(({ name, time: at }) => [
       name,
       ago(Number(at) * 1000, nowMs),
     ]),
   });
+};
 
 const keysOf = ({ keys }: OperatorFacts): Html =>
   table({
@@ -156,7 +163,11 @@ export const operatorPage = (shown: OperatorFacts): Page => {
         ["Log", log === null ? "none, or not known" : log.state],
         [
           "Leaves signed and published",
-          log === null ? null : `${log.size ?? 0} and ${log.publishedSize ?? 0}`,
+          log === null
+            ? null
+            : isStoreAway(shown)
+              ? UNKNOWN
+              : `${log.size ?? 0} and ${log.publishedSize ?? 0}`,
         ],
       ])}
       ${nodesOf(shown)} ${witnessesOf(shown)} ${keysOf(shown)} ${machineOf(shown)}

@@ -218,18 +218,28 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: AskedPolicy
     return hinders ?? (keys.lack === null ? null : "log_key_missing");
   });
 
-  /** A round that never fails: what hinders it is noted. */
+  /** What ended the last round, as the log tells it; null where none has failed since. */
+  let told: string | null = null;
+
+  /** A round that never fails: what hinders it is noted, and each cause told once. */
   const attempt = (log: SigningLog, { mark, epoch }: Grown) =>
     round(log, mark).pipe(
       Effect.provideService(SyncEpoch, epoch),
+      Effect.tap(() => {
+        const wasTold = told !== null;
+        told = null;
+        return wasTold ? Effect.logInfo("the settlement log is published again") : Effect.void;
+      }),
       Effect.catch((failure) => {
-        if (failure._tag === "KeyUnavailable")
-          return Effect.succeed("log_key_unavailable" as const);
+        const { _tag, message: cause } = failure;
+        if (_tag === "KeyUnavailable") return Effect.succeed("log_key_unavailable" as const);
         log.growing = null;
         const tried = "the settlement log could not be published, and is tried again";
-        const hinders: LogHindrance = "store_or_ledger_unavailable";
-        const fields = { failure: failure._tag, cause: failure.message };
-        return Effect.as(Effect.logWarning(tried, fields), hinders);
+        const hinders: LogHindrance =
+          _tag === "LogKeyUnusable" ? "log_key_unavailable" : "store_or_ledger_unavailable";
+        const tell = told === cause ? Effect.logDebug : Effect.logWarning;
+        told = cause;
+        return Effect.as(tell(tried, { failure: _tag, cause }), hinders);
       }),
       Effect.flatMap((hinders) => Ref.set(hindrance, hinders)),
     );

@@ -123,7 +123,8 @@ export const makeLogStreaming = Effect.gen(function* () {
     Effect.catchTags({
       LogStreamUnavailable: ({ reason }) => Effect.succeed(reason),
       NotInLog: () => Effect.succeed("the log does not have these entries"),
-      StoreUnavailable: () => Effect.succeed("the store does not answer"),
+      // Nothing is wrong with the stream. Who reads the store says what is wrong with it.
+      StoreUnavailable: () => Effect.as(Effect.sync(readAnew), TRY_AGAIN),
     }),
     Effect.catchDefect((defect) =>
       Effect.as(Effect.logError("the stream of the settlement log broke", defect), "it broke"),

@@ -39,3 +39,14 @@ test("a role that may not create anything is told apart", async () => {
   asReader.username = role;
   expect(await inspect(asReader)).toMatchObject({ writable: false, version: null });
 });
+
+test("a server that takes no writes for now is told apart", async () => {
+  const url = freshSchema();
+  const role = `stopped_${process.pid}`;
+  await aside(url, `CREATE ROLE ${role} LOGIN SUPERUSER`);
+  const asStopped = new URL(url);
+  asStopped.username = role;
+  expect(await inspect(asStopped)).toMatchObject({ writable: true });
+  await aside(url, `ALTER ROLE ${role} SET default_transaction_read_only = on`);
+  expect(await inspect(asStopped)).toMatchObject({ writable: false });
+});

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect } from "effect";
@@ -59,3 +60,12 @@ test("a process that is killed while it holds the lock keeps nobody out", async 
   holder.kill("SIGKILL");
   expect(await remembering).toBe(true);
 }, 60_000);
+
+test.if(existsSync("/dev/full"))(
+  "a full disk is told as one, and nothing is to be moved away",
+  async () => {
+    await symlink("/dev/full", `${path}.signed.json.new`);
+    const refused = await withKey((key) => Effect.flip(key.remember(null, "1 a")));
+    expect(String(refused)).toContain("(ENOSPC). Make room on its disk.");
+  },
+);

@@ -238,6 +238,14 @@ test("the port of the metrics is looked at where one is set", async () => {
     `metrics: this service runs on ${metrics.port} of 127.0.0.1 already`,
   );
   expect(await linesOf({ METRICS_PORT: "0" })).toContain("metrics: any free one");
+  using lost = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => new Response("Worker 2 does not listen.\n", { status: 503 }),
+  });
+  expect(await problemsOf({ METRICS_PORT: String(lost.port) })).toEqual([
+    `!metrics: this service runs on ${lost.port} of 127.0.0.1 already. Worker 2 does not listen. What to do is in docs/runbook.md, ServiceDown`,
+  ]);
 });
 
 test("an address that is not this machine's is a problem", async () => {

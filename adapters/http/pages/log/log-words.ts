@@ -19,7 +19,7 @@ export const HINDRANCE_SENTENCES: Readonly<Record<LogHindrance, string>> = {
     "Enough witnesses cosign, but one of them has not done so for more than ten seconds.",
   log_key_missing: "This process lacks a key that the log is signed with.",
   log_key_unavailable:
-    "Whoever holds the log's key gives no signature now. It is asked again; nothing else waits for it.",
+    "Whoever holds the log's key gives no signature now, or the files beside it cannot be written: the service's log says which. It is tried again; nothing else waits for it.",
   ending: "The operator ends the log. The witnesses still have to cosign what was signed last.",
 };
 

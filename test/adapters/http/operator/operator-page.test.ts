@@ -84,6 +84,17 @@ test("a service that is well has no warning, at the bounds of each", () => {
   expect(host).toBeNull();
 });
 
+test("while the store is away the page knows of no leaf and no witness", () => {
+  const facts = { ...well, log: { ...log, size: null, publishedSize: null, cosignatures: [] } };
+  const there = pageText(operatorPage(facts), null);
+  const away = pageText(operatorPage({ ...facts, notReady: ["store"] }), null);
+  for (const text of ["0 and 0", "No witness has cosigned"]) {
+    expect(there).toContain(text);
+    expect(away).not.toContain(text);
+  }
+  expect(away).toContain("Not known while the store does not answer.");
+});
+
 test("a large disk is told in GiB, a small store in MiB", () => {
   const disk = { freeBytes: 72.25 * 2 ** 30, sizeBytes: 252 * 2 ** 30 };
   const facts = { ...well, host: { stores: [], residentBytes: 177 * 2 ** 20, disk } };

@@ -278,6 +278,8 @@ test("a standing that cannot be read is refused", async () => {
 
 test("leaves that do not give the mark's root sign nothing", async () => {
   const world = worldOf(10);
+  const told: Array<unknown> = [];
+  world.logged = (text) => void told.push(text);
   await world.run(({ grown, status }) =>
     Effect.gen(function* () {
       yield* grown({ ...world.mark(), frontier: world.mark(9).frontier });
@@ -289,4 +291,8 @@ test("leaves that do not give the mark's root sign nothing", async () => {
     }),
   );
   expect(sizesOf(world)).toEqual([11]);
+  expect(told.flat().filter((text) => String(text).startsWith("the settlement log"))).toEqual([
+    "the settlement log could not be published, and is tried again",
+    "the settlement log is published again",
+  ]);
 });

@@ -214,6 +214,33 @@ test("a process that does not publish, whose store is not open yet, has no probl
   expect(report).toEqual({ behind: null, problem: null });
 });
 
+test("a store that does not answer is no problem of the stream", async () => {
+  const world = worldOf(9);
+  await world.publish();
+  const { store } = world;
+  const server = new StreamServer();
+  const reports = await streaming(world, server, (begin) =>
+    Effect.gen(function* () {
+      const { report } = yield* begin();
+      yield* TestClock.adjust("1 second");
+      world.store = {
+        ...store,
+        standing: Effect.fail(new StoreUnavailable({ retryable: true, cause: "away" })),
+      };
+      yield* TestClock.adjust("10 seconds");
+      const away = yield* report;
+      world.store = store;
+      world.grow(5);
+      yield* publishOf(world);
+      yield* TestClock.adjust("20 seconds");
+      return { away, after: yield* report };
+    }),
+  );
+  const well = { behind: 0, problem: null };
+  expect(reports).toEqual({ away: well, after: well });
+  expect(streamIn(server)).toHaveLength(1 + world.leaves.length);
+});
+
 test("a stream with an entry of another history gets nothing more, and the operator is told", async () => {
   const world = worldOf(9);
   await world.publish();
