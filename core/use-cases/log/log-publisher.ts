@@ -4,6 +4,7 @@ import type { SyncMark } from "../../domain/index/sync-report.ts";
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
 import { decodeCustodyConfigAccount } from "../../protocol/accounts/settings-accounts.ts";
 import { rootOf } from "../../log/tree/frontier.ts";
+import { judgeQuorum } from "../../log/policy/quorum.ts";
 import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
 import { monotonicMs } from "../single-flight.ts";
 import { Instance } from "../../../ports/instance.ts";
@@ -108,15 +109,19 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: AskedPolicy
     const nowPolicy = signer === null ? null : yield* Ref.get(policyRef);
     const records = yield* Ref.get(witnesses);
     const sinceMs = (yield* monotonicMs) - MISSING_AFTER_MS;
-    const missing = (nowPolicy?.witnesses ?? []).flatMap(({ name }) => {
-      const problemSinceMs = records.get(name)?.problemSinceMs ?? Infinity;
-      return now !== "standby" && problemSinceMs <= sinceMs ? [name] : [];
-    });
+    const names = (nowPolicy?.witnesses ?? []).map(({ name }) => name);
+    const missing = names.filter(
+      (name) => now !== "standby" && (records.get(name)?.problemSinceMs ?? Infinity) <= sinceMs,
+    );
     const hinders = (yield* Ref.get(hindrance)) ?? (yield* offers.hindrance);
-    const lacks = missing.length > 0 ? ("witness_missing" as const) : null;
+    const others = names.filter((name) => !missing.includes(name));
+    const lacks: LogHindrance =
+      nowPolicy === null || judgeQuorum(nowPolicy, others).isMet
+        ? "witness_missing"
+        : "quorum_missing";
     return {
       state: now,
-      hindrance: now === "standby" ? null : (hinders ?? lacks),
+      hindrance: now === "standby" ? null : (hinders ?? (missing.length > 0 ? lacks : null)),
       policy: nowPolicy,
       witnesses: records,
       missing,
