@@ -26,6 +26,10 @@ test("before the first sync the home page does not say that the service follows 
   expect(text).toContain("reads the ledger for the first time");
 });
 
+test("while all is well the home page says so, with what the index holds", async () => {
+  expect(await textOf("/")).toMatch(/The service works: it follows the ledger\. It has \d+ events/);
+});
+
 test("without a node the home page says since when, as every time on a page", async () => {
   const text = await textOf("/", ledgerDown);
   expect(text).toContain("no node of the ledger answers");
