@@ -198,7 +198,7 @@ export const withoutNodeContract = (storeOf: StoreOfService) => {
         { pointer: "/ledger", detail: "The ledger does not answer" },
         {
           pointer: "/identity",
-          detail: "is that of another ledger than the store's, or one that was begun anew",
+          detail: "The ledger is another one than the store's, or one that was begun anew",
         },
       ]);
       const contradicted = await served(second);
