@@ -136,11 +136,29 @@ export const makeRelayDelivery = Effect.gen(function* () {
       Effect.provide(context),
     );
 
+  /** Whether the operator has been told that transactions cannot be recorded. Each client gets a problem anyhow. */
+  let isTold = false;
+  const tellOnce = (isFailing: boolean, line: Effect.Effect<void>) =>
+    Effect.suspend(() => {
+      if (isTold === isFailing) return Effect.void;
+      isTold = isFailing;
+      return line;
+    });
+
   return RelayDelivery.of({
     once,
     accept: Effect.fn("RelayDelivery.accept")(function* (entry: RelayEntry, client) {
       yield* queue.admit(entry, client);
-      yield* log.open(entry).pipe(Effect.onError(() => Effect.sync(() => queue.remove(entry))));
+      yield* log.open(entry).pipe(
+        Effect.onError(() => Effect.sync(() => queue.remove(entry))),
+        Effect.tapError(({ message: cause }) =>
+          tellOnce(
+            true,
+            Effect.logError("nothing is relayed, because it cannot be recorded", { cause }),
+          ),
+        ),
+        Effect.tap(tellOnce(false, Effect.logInfo("transactions are recorded and relayed again"))),
+      );
       memory?.take(entry);
       queue.sent(entry, yield* monotonicMs);
       yield* Effect.ignore(broadcaster.submit(entry.transaction));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Duration, Effect, Exit, Fiber, Layer } from "effect";
+import { Duration, Effect, Exit, Fiber, Layer, Logger } from "effect";
 import { TestClock } from "effect/testing";
 import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
 import {
@@ -13,6 +13,7 @@ import { decodeWireTransaction } from "../../../../core/protocol/transaction/wir
 import { readRelayOutcome } from "../../../../core/use-cases/relay/read-relay-outcome.ts";
 import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
 import { relayTransaction } from "../../../../core/use-cases/relay/relay-transaction.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { RateLimiter } from "../../../../ports/rate-limiter.ts";
 import { walletAccount } from "../../../doubles/accounts.ts";
@@ -142,6 +143,38 @@ describe("delivery", () => {
       );
       expect(recorded).toEqual([true]);
     }).pipe(Effect.scoped, Effect.runPromise);
+  });
+
+  test("what cannot be recorded is not sent, and the operator's log says so once, and when it is over", async () => {
+    const { script, ports } = scriptedPorts();
+    const lines: Array<string> = [];
+    const logger = Logger.map(Logger.formatLogFmt, (line) => void lines.push(line));
+    const told = (words: string) => lines.filter((line) => line.includes(words));
+    let isFull = true;
+    const fault = { problem: "no space is left on its disk", cure: "Make room on the disk." };
+    await Effect.gen(function* () {
+      const log = yield* Effect.provide(OutcomeLog, outcomeLogMemory);
+      const store = Layer.succeed(OutcomeLog, {
+        ...log,
+        open: (entry) =>
+          isFull
+            ? Effect.fail(new StoreUnavailable({ retryable: true, cause: "full", fault }))
+            : log.open(entry),
+      });
+      yield* Effect.gen(function* () {
+        for (const n of [1, 2])
+          expect(failureOf(yield* Effect.exit(relayTransaction(requestOf(n))))).toMatchObject({
+            _tag: "StoreUnavailable",
+          });
+        expect(script.sent).toEqual([]);
+        expect(told("nothing is relayed")).toHaveLength(1);
+        expect(lines.join()).toContain(fault.cure);
+        isFull = false;
+        for (const n of [1, 2]) yield* relayTransaction(requestOf(n));
+        expect(script.sent).toHaveLength(2);
+        expect(told("relayed again")).toHaveLength(1);
+      }).pipe(Effect.provide(relayOver(ports, store)));
+    }).pipe(Effect.provide(Logger.layer([logger])), Effect.scoped, Effect.runPromise);
   });
 
   test("a failure is safe to sign again only once it is finalized", () =>
