@@ -1,7 +1,12 @@
 import { afterAll, expect, test } from "bun:test";
 import { spawnLedger } from "../adapters/local-ledger/ledger-process.ts";
 import { withDemoLedger } from "./support/demo-ledger.ts";
-import { quietEnvironment, runService, temporaryDirectory } from "./support/running-service.ts";
+import {
+  quietEnvironment,
+  runService,
+  temporaryDirectory,
+  until,
+} from "./support/running-service.ts";
 
 /** The demo's escrow that was released, of the README. */
 const FULFILLED = "H4QKC5LxLZY7yRzSz39qtenAWWq9npiJe6uZbxS56uoG";
@@ -12,7 +17,12 @@ afterAll(directory.remove);
 /** What the service over the folder's own ledger answers to a sync and to the README's request to archive. */
 const archiving = async () => {
   const service = await runService(quietEnvironment(directory.path));
-  const sync = await fetch(`${service.url}/v1/indexer/sync`, { method: "POST" });
+  // A service listens before its stores are open.
+  const sync = await until(
+    "the index is synced",
+    () => fetch(`${service.url}/v1/indexer/sync`, { method: "POST" }),
+    ({ ok }) => ok,
+  );
   const response = await fetch(`${service.url}/v1/escrows/${FULFILLED}/archive/prepare`, {
     method: "POST",
     headers: { "content-type": "application/json" },
