@@ -35,7 +35,7 @@ test(
   () =>
     killSyncs({
       script: `${import.meta.dir}/support/kills/sync-until-killed.ts`,
-      kills: amountOf({ quick: 8, long: 500 }),
+      kills: amountOf({ quick: 6, long: 500 }),
       mostKillsASync: 16,
       atOnce: 2,
       newStore: () => freshPath("killed.sqlite"),
