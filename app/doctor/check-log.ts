@@ -80,12 +80,12 @@ const checkAnswers = Effect.fnUntraced(function* (source: LogSource) {
   const { onLedger, appendOnly } = yield* readWitnesses(source);
   const { ledger, logWitnesses } = source.settings;
   const beside = ledger.kind === "embedded" && logWitnesses === null ? OWN_WITNESS_NAMES : [];
-  const asked = [
+  const witnesses = [
     ...(onLedger?.witnesses ?? []).map((witness) => ({ witness, option: "" })),
     ...(appendOnly?.witnesses ?? []).map((witness) => ({ witness, option: " --append-only" })),
   ].filter(({ witness }) => !beside.includes(witness.name));
   return yield* Effect.forEach(
-    asked,
+    witnesses,
     ({ witness, option }) =>
       finding(
         "log",

@@ -94,9 +94,8 @@ const noChildren = Effect.gen(function* () {
 
 /**
  * Starts as many workers as the settings say, which share the port, and keeps them running until the scope closes:
- * another one takes the place of each that ends. Completes once all listen, and fails when one ends again and again
- * before. The first one takes the port before the
- * others, so that 0 stands for a free one.
+ * another one takes the place of each that ends. Completes once all listen, and fails when one ends five times in a row
+ * before that. The first one takes the port before the others, so that 0 stands for a free one.
  */
 export const startWorkers = (
   settings: Settings,

@@ -186,7 +186,7 @@ test.concurrent.if(process.platform === "linux")(
   180_000,
 );
 
-test.concurrent("a worker that ends again and again before it listens fails the start, which says how it ended", async () => {
+test.concurrent("a worker that ends five times before it listens fails the start, which says how it ended", async () => {
   const crash = `${directory.path}/crash.ts`;
   writeFileSync(crash, 'if (process.argv.at(-1) === "2") process.kill(process.pid, "SIGKILL");\n');
   const service = startTwo({ BUN_OPTIONS: `--preload ${crash}` });
