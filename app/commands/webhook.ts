@@ -50,7 +50,7 @@ usage: bun run cli webhook ACTION [options]
   remove ID     sends nothing more
   replay ID     goes on where it ended, or with --from POSITION sends again from there on
   rotate ID     gives it another secret, or key, and prints it; the one before signs as well for a day
-    --overlap HOURS      for so many hours instead, up to 720; with 0 none signs but the new one, as after a leak
+    --overlap HOURS      another number of hours, 0 to 720; with 0 the new secret signs alone, as after a leak
   test ID       sends one request of type "test" now, from here, and says what was answered
 
   --data-dir DIR  the service's DATA_DIR   ($DATA_DIR, otherwise ./data); with DATABASE_URL the webhooks are there

@@ -104,7 +104,7 @@ export type SearchMatchKind = ("escrow" | "wallet" | "merchant" | "transaction" 
 export type SearchMatchBy = ("address" | "task_hash" | "proof_hash" | "packet_digest")
 /** `degraded` when a dependency does not work or is not known to work. */
 export type ServiceStatusStatus = ("online" | "degraded")
-/** What this process does for the log: `no_key`: another process publishes it; `starting`: no sync of this process has reached it yet; `standby`: its lease is over and another replica publishes. */
+/** What this process does for the log: `no_key`: another process publishes it; `starting`: no sync of this process has reached it yet; `standby`: another replica holds the lease, and publishes. */
 export type SettlementLogStatusState = ("no_key" | "starting" | "publishing" | "standby" | "ended")
 /** What keeps the log from being published at the index's size. */
 export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behind" | "signed_size_not_derived_yet" | "ended" | "store_or_ledger_unavailable" | "quorum_missing" | "witnesses_ahead" | "witness_missing" | "log_key_missing" | "ending" | "log_key_unavailable")

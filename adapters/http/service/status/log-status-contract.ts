@@ -20,7 +20,7 @@ const LogWitness = record("LogWitness", "What this process knows of a witness.",
 export const SettlementLogStatus = record("SettlementLogStatus", "How the settlement log stands.", {
   state: oneOf(
     PUBLISHER_STATES,
-    "What this process does for the log: `no_key`: another process publishes it; `starting`: no sync of this process has reached it yet; `standby`: its lease is over and another replica publishes.",
+    "What this process does for the log: `no_key`: another process publishes it; `starting`: no sync of this process has reached it yet; `standby`: another replica holds the lease, and publishes.",
   ),
   origin: nullable(Type.String({ description: "The log's name in checkpoints." }), {
     description: "Null before anything is signed, as are `vkey`, `size` and `root`.",
