@@ -79,9 +79,11 @@ test(
 test(
   "a buyer that begins anew at each run, and a seller that forgets its calls, are caught",
   async () => {
-    // Killed in the middle of a session, by each side's list of kills.
+    // Killed in the middle of a session, while the other side still waits: a kill behind an answer can come after the last call.
     const middle = (who: "agent" | "seller"): number =>
-      killsOf(SEED, who, AMOUNTS.cases).findIndex(({ at }) => at === 2);
+      killsOf(SEED, who, AMOUNTS.cases).findIndex(
+        ({ at, when }) => at === 2 && when === "before the answer",
+      );
     const played = async (who: "agent" | "seller", sides: Partial<Battery>): Promise<string> => {
       const cases = kindsOf({ ...battery, ...sides, name: "forgetful" }, AMOUNTS);
       const play = cases.find(([kind]) => kind === `kill-${who}`)?.[1][middle(who)];
