@@ -1,4 +1,5 @@
 import { EX_USAGE, exitWith, readCommandLine } from "../../app/command-line/command-line.ts";
+import { runSeed } from "../arbitraries/seeded-random.ts";
 
 const HELP = `Runs the crash and fault tests, each file in a process of its own.
 
@@ -19,7 +20,7 @@ const { values, positionals } = readCommandLine(
   },
   ["[name...]"],
 );
-const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+const seed = runSeed(values.seed);
 if (!Number.isSafeInteger(seed) || seed < 0) exitWith(EX_USAGE, "--seed takes a whole number");
 
 const files = [...new Bun.Glob("*.chaos.ts").scanSync({ cwd: import.meta.dir })]

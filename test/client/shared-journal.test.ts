@@ -3,8 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { tmpdir } from "../temporary-root.ts";
 import { JOURNAL_PROGRAM, tryJournal } from "./package/shared-journal.ts";
+import { runSeed } from "../arbitraries/seeded-random.ts";
 
-const SEED = Number(process.env["FC_SEED"] ?? Date.now() % 1_000_000);
+const SEED = runSeed();
 const RUNS = Number(process.env["JOURNAL_RUNS"] ?? 3);
 let folder: string;
 

@@ -18,6 +18,7 @@ import { tmpdir as systemFolder } from "node:os";
 import { fileURLToPath } from "node:url";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { sha256 } from "../../core/domain/sha256.ts";
+import { runSeed } from "../arbitraries/seeded-random.ts";
 
 const PACKAGE = "surfpool-sdk-linux-x64-gnu";
 const VERSION = "1.2.0";
@@ -108,7 +109,7 @@ const named = values.scenario;
 const unknown = named.find((name) => !SCENARIOS.some((one) => one.name === name));
 if (unknown !== undefined)
   usage(`--scenario: there is no "${unknown}"; bun run test:more hostile --list names them`);
-const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+const seed = runSeed(values.seed);
 if (!Number.isSafeInteger(seed) || seed < 0) usage("--seed: expected a whole number");
 if (values.surfpool && values.rpc !== undefined) usage("--rpc and --surfpool: give one of the two");
 const foreign = values.surfpool

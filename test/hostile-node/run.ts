@@ -1,5 +1,6 @@
 import { EX_USAGE, exitWith, readCommandLine } from "../../app/command-line/command-line.ts";
 import { SCENARIOS } from "./scenarios.ts";
+import { runSeed } from "../arbitraries/seeded-random.ts";
 
 const HELP = `Plays the hostile nodes of test/hostile-node against the syncs, each with several seeds.
 
@@ -29,7 +30,7 @@ if (values.list) {
 const unknown = positionals.filter((name) => !SCENARIOS.some((one) => one.name === name));
 if (unknown.length > 0)
   exitWith(EX_USAGE, `there is no scenario ${unknown.join(", ")}; see --list`);
-const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+const seed = runSeed(values.seed);
 const seeds = Number(values.seeds);
 for (const number of [seed, seeds])
   if (!Number.isSafeInteger(number) || number < 0)

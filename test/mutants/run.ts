@@ -1,7 +1,7 @@
 import { appendFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { seededRandom } from "../arbitraries/seeded-random.ts";
+import { runSeed, seededRandom } from "../arbitraries/seeded-random.ts";
 import { serverPrograms, startCluster } from "../adapters/postgres/temporary-cluster.ts";
 import { coveringTests, importersOf } from "./covering-tests.ts";
 import { judge, type Verdict } from "./judge.ts";
@@ -73,8 +73,7 @@ const from = whole("from", values.from, 0);
 const most = whole("tests", values.tests, 1);
 const jobs = whole("jobs", values.jobs, 1);
 const minutes = whole("minutes", values.minutes, 1);
-const seed =
-  values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : whole("seed", values.seed, 0);
+const seed = whole("seed", values.seed ?? `${runSeed()}`, 0);
 
 const sources = new Map<string, string>();
 for (const file of filesOf(ROOT))

@@ -7,6 +7,7 @@ import { pythonClient } from "./clients.ts";
 import { casesOf } from "./cases.ts";
 import { runCase } from "./run-case.ts";
 import { startStand } from "./stand.ts";
+import { runSeed } from "../arbitraries/seeded-random.ts";
 
 const HELP = `Kills a client at seeded moments, loses and garbles what it sends and hears, and counts what its agent paid. docs/pays-once.md
 says what a client is given and how it answers.
@@ -26,7 +27,7 @@ const { values } = readCommandLine(HELP, {
   cases: { type: "string", default: "50" },
   seed: { type: "string" },
 });
-const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+const seed = runSeed(values.seed);
 const count = Number(values.cases);
 if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(count))
   exitWith(EX_USAGE, "--seed and --cases take whole numbers");

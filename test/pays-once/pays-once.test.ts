@@ -7,8 +7,9 @@ import { pythonClient } from "./clients.ts";
 import { casesOf } from "./cases.ts";
 import { runCase } from "./run-case.ts";
 import { startStand } from "./stand.ts";
+import { runSeed } from "../arbitraries/seeded-random.ts";
 
-const SEED = Number(process.env["FC_SEED"] ?? Date.now() % 1_000_000);
+const SEED = runSeed();
 const CASES = 6;
 const OURS = join(import.meta.dir, "our-client.ts");
 const DOUBLE_PAYING = join(import.meta.dir, "double-paying-client.ts");

@@ -9,7 +9,7 @@ import { hasPooler, startPooler } from "../adapters/postgres/pooler.ts";
 import { serverPrograms } from "../adapters/postgres/temporary-cluster.ts";
 import { quietEnvironment, temporaryDirectory, until } from "../app/support/running-service.ts";
 import { MAIN, type ServiceProcess, startServiceProcess } from "../app/support/service-process.ts";
-import { seededRandom } from "../arbitraries/seeded-random.ts";
+import { runSeed, seededRandom } from "../arbitraries/seeded-random.ts";
 import { DatabasePair } from "./database-pair.ts";
 import { hasBalancer, startBalancer } from "./haproxy.ts";
 import { History } from "./history.ts";
@@ -47,7 +47,7 @@ const LONGEST_MS = 5000;
 /** How long there is no primary before the replicas are asked for what the standby holds. */
 const OUTAGE_MS = 4000;
 const CLIENTS = 4;
-const seed = Number(values.seed ?? Date.now() % 1_000_000);
+const seed = runSeed(values.seed);
 const random = seededRandom(seed);
 
 const programs = serverPrograms();

@@ -8,6 +8,7 @@ import type { Battery } from "./open-case.ts";
 import { serverPrograms, startCluster } from "../adapters/postgres/temporary-cluster.ts";
 import { ourSides } from "./our-sides.ts";
 import { pythonSides } from "./python-sides.ts";
+import { runSeed } from "../arbitraries/seeded-random.ts";
 
 const HELP = `Plays against a seller and a buyer of sessions: kills, lost copies, full disks, wrong clocks, hostile messages. Then the
 ledger is asked what each side lost. docs/sessions.md says what a side is given and how it answers.
@@ -43,7 +44,7 @@ const { values } = readCommandLine(HELP, {
   lanes: { type: "string", default: "4" },
   seed: { type: "string" },
 });
-const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+const seed = runSeed(values.seed);
 const amounts = {
   cases: Number(values.cases),
   calls: Number(values.calls),

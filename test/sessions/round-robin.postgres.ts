@@ -6,8 +6,9 @@ import { temporaryDirectory } from "../app/support/running-service.ts";
 import { startStand } from "../pays-once/stand.ts";
 import { postgresCases } from "./kinds/kills.ts";
 import { ourSides } from "./our-sides.ts";
+import { runSeed } from "../arbitraries/seeded-random.ts";
 
-const SEED = Number(process.env["FC_SEED"] ?? Date.now() % 1_000_000);
+const SEED = runSeed();
 
 test(`two processes of a seller over one PostgreSQL lose nothing when they are killed: seed ${SEED}`, async () => {
   const directory = await temporaryDirectory();

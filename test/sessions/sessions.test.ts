@@ -9,8 +9,9 @@ import { killsOf } from "./kinds/kills.ts";
 import type { Battery } from "./open-case.ts";
 import { ourSides } from "./our-sides.ts";
 import { pythonSides } from "./python-sides.ts";
+import { runSeed } from "../arbitraries/seeded-random.ts";
 
-const SEED = Number(process.env["FC_SEED"] ?? Date.now() % 1_000_000);
+const SEED = runSeed();
 /** How many cases of each kind the suite plays, of those that the seed gives. */
 const PLAYED: Readonly<Record<string, number>> = {
   "kill-agent": 2,

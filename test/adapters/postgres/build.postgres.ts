@@ -14,6 +14,7 @@ import { worldMerchants } from "../../simulation/world-escrow.ts";
 import { numberedBatch, numberedMark, numberedRows } from "../sqlite/numbered-batch.ts";
 import { applyNumbered, uninterrupted } from "../sqlite/test-store.ts";
 import { aside, freshSchema, indexAt, storeAt, withStore } from "./test-database.ts";
+import { runSeed } from "../../arbitraries/seeded-random.ts";
 
 const LAST = 40;
 const rowsOf = (number: number) => ({ escrows: numberedRows(number), unseen: [], merchants: [] });
@@ -57,7 +58,7 @@ describe("a build", () => {
   test("killed at any moment, it holds nothing or everything, and the next build or batch ends where no kill would", async () => {
     const url = freshSchema();
     const empty = await Effect.runPromise(withStore(url, everything));
-    const seed = Number(process.env["FC_SEED"] ?? Date.now() % 1_000_000);
+    const seed = runSeed();
     // The last kills come while the tables are filled and their indexes are made.
     const aims = fc
       .sample(fc.integer({ min: 1, max: LAST }), { seed, numRuns: 2 })

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { everything } from "../../contracts/index-content.ts";
 import { uninterrupted } from "../sqlite/test-store.ts";
 import { LEADER_KILLS, besideStore, freshSchema, indexAt, withStore } from "./test-database.ts";
+import { runSeed } from "../../arbitraries/seeded-random.ts";
 
 type Replica = {
   readonly process: Bun.Subprocess<"ignore", "pipe", "inherit">;
@@ -82,7 +83,7 @@ describe("three replicas over one database", () => {
       }
     };
 
-    const seed = Number(process.env["FC_SEED"] ?? Date.now() % 1_000_000);
+    const seed = runSeed();
     const plan = fc.sample(
       fc.record({
         batches: fc.bigInt({ min: 1n, max: 12n }),

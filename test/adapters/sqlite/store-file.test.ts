@@ -10,6 +10,7 @@ import { everything } from "../../contracts/index-content.ts";
 import { tmpdir } from "../../temporary-root.ts";
 import { ESCROWS_PER_BATCH, numberedBatch } from "./numbered-batch.ts";
 import { applyNumbered, TEST_LEDGER, uninterrupted, withStore } from "./test-store.ts";
+import { runSeed } from "../../arbitraries/seeded-random.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "store-file-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -170,7 +171,7 @@ describe("killed at any moment", () => {
     async () => {
       const path = freshPath();
       const last = 60;
-      const seed = Date.now() % 1_000_000;
+      const seed = runSeed();
       const acks = fc.sample(fc.integer({ min: 1, max: 10 }), { seed, numRuns: 2 });
       for (const [round, ack] of acks.entries()) {
         const reported = await killAfter("apply", path, ack, last);
@@ -196,7 +197,7 @@ describe("killed at any moment", () => {
       const path = freshPath();
       const last = 40;
       const empty = await Effect.runPromise(withStore(path, everything));
-      const seed = Date.now() % 1_000_000;
+      const seed = runSeed();
       // The last kill comes while the tables are filled and shown, or just after.
       const acks = [...fc.sample(fc.integer({ min: 1, max: last }), { seed, numRuns: 2 }), last];
       for (const ack of acks) {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { simulateRelay } from "./relay-simulation.ts";
+import { runSeed } from "../../arbitraries/seeded-random.ts";
 
 const whole = (name: string, otherwise: number): number => {
   const text = process.env[name];
@@ -7,7 +8,7 @@ const whole = (name: string, otherwise: number): number => {
 };
 /** The number of runs, and the seed of the first. A fault names its own seed. */
 const RUNS = whole("RELAY_RUNS", 30);
-const FIRST_SEED = whole("RELAY_SEED", Math.floor(Math.random() * 2 ** 31));
+const FIRST_SEED = runSeed(process.env["RELAY_SEED"]);
 
 test("whatever nodes, forks, kills and retries do, no outcome is wrong and nothing is paid twice", async () => {
   const totals = { paid: 0, failed: 0, expired: 0, open: 0 };

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { seededRandom } from "../../arbitraries/seeded-random.ts";
+import { runSeed, seededRandom } from "../../arbitraries/seeded-random.ts";
 import { startBattery, type Played } from "./battery.ts";
 import { type Fault, FAULTS } from "./faults.ts";
 import { startTrueLedger, type TrueLedger } from "./true-ledger.ts";
 
-const SEED = Number(process.env["NO_FALSE_NO_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+const SEED = runSeed(process.env["NO_FALSE_NO_SEED"]);
 /** Payments for each fault and each number of nodes: two relays and ten reads each. */
 const PAYMENTS = Number(process.env["NO_FALSE_NO_PAYMENTS"] ?? 1);
 const NAMES = process.env["NO_FALSE_NO_NAMES"]?.split(",").filter((name) => name !== "") ?? [];

@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import { runSchedule } from "./run-schedule.ts";
 import { NOTHING, type Tally } from "./tally.ts";
 import type { StoreKind } from "./schedule-stores.ts";
+import { runSeed } from "../../arbitraries/seeded-random.ts";
 
 /** A whole number of the environment. */
 export const whole = (name: string, otherwise: number): number => {
@@ -15,7 +16,7 @@ export const manySchedules = async (
   kindOf: (seed: number) => StoreKind,
   again: (environment: string) => string,
 ): Promise<void> => {
-  const first = whole("LOG_SCHEDULES_SEED", Math.floor(Math.random() * 2 ** 30));
+  const first = runSeed(process.env["LOG_SCHEDULES_SEED"]);
   const totals = { ...NOTHING };
   for (let seed = first; seed < first + amount; seed++) {
     const kind = kindOf(seed);
