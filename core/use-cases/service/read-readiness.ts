@@ -87,7 +87,8 @@ export const readReadiness = Effect.fn("readReadiness")(function* () {
   const isEmptied = ledger?.isInitialised === false && (index?.mark ?? null) !== null;
   const lacks: Readonly<Record<NotReadyPart, boolean>> = {
     store: index === null,
-    ledger: ledger === null,
+    // Nodes of another ledger are not asked.
+    ledger: ledger === null && standing !== "contradicted",
     identity: standing === "contradicted" || isEmptied,
     programs: ledger !== null && !ledger.isInitialised && !isEmptied,
     domain: ledger !== null && ledger.isOfOtherLedger,

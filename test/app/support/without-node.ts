@@ -195,7 +195,6 @@ export const withoutNodeContract = (storeOf: StoreOfService) => {
       );
       const { body } = await jsonOf(second, "/ready");
       expect(body["errors"]).toEqual([
-        { pointer: "/ledger", detail: "The ledger does not answer" },
         {
           pointer: "/identity",
           detail: "The ledger is another one than the store's, or one that was begun anew",
