@@ -1885,7 +1885,7 @@ explorer_url: string
 export interface RelayResultAnswer {
 data: RelayResult
 }
-/** The relay. */
+/** The relay. It is degraded also while transactions cannot be recorded. */
 export interface RelayStatus {
 status: RelayStatusStatus
 }

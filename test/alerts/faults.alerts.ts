@@ -15,9 +15,13 @@ import {
   WEBHOOK_SECRET_BYTES,
   webhookSecret,
 } from "../../core/use-cases/webhook/webhook-signature.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
+import { registerMerchantInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
 import type { StoreUnavailable } from "../../ports/index/store-refusal.ts";
 import { OutcomeLog } from "../../ports/outcome-log.ts";
 import { WebhookRecords } from "../../ports/webhook-records.ts";
+import { signedBase64 } from "../core/use-cases/relay/signed.ts";
+import { wallet } from "../programs/fixture/wallet.ts";
 import { startGate } from "../app/support/gate.ts";
 import { runService, temporaryDirectory, until } from "../app/support/running-service.ts";
 import { environmentOn } from "../chaos/support/service-environment.ts";
@@ -33,6 +37,7 @@ import { differences, PROMTOOL, type Samples, samplesOf } from "./promtool.ts";
 
 const RULES = join(import.meta.dir, "../../ops/alerts.yml");
 const ESCROWS = 20;
+const PAYER = wallet("payer");
 const SECONDS = 120;
 const LONG_MS = 600_000;
 
@@ -58,7 +63,7 @@ type Fault = {
   readonly settings?: (dataDir: string) => Readonly<Record<string, string>>;
   /** Happens before the start, in place of `breaks`; the service is then never seen well. */
   readonly before?: (place: Place) => unknown;
-  readonly breaks?: (place: Place) => unknown;
+  readonly breaks?: (place: Place, url: string) => unknown;
   readonly heals?: (place: Place) => unknown;
 };
 
@@ -100,6 +105,13 @@ const leftRelays = async (dataDir: string, count: number, ageMs: number): Promis
 /** No node shows what became of a transaction. */
 const hidesOutcomes = ({ answers }: Place): void =>
   answers(refuses(REFUSED, "getSignatureStatuses", "getTransaction"));
+
+/** Refuses every write of the relay's log, or takes them again. */
+const setReadOnly = (stores: Place["stores"], isReadOnly: boolean): void => {
+  for (const store of stores)
+    if (store.filename.endsWith("relay.sqlite"))
+      store.run(`PRAGMA query_only = ${isReadOnly ? 1 : 0}`);
+};
 
 const DEAD = printVerifierKey(
   verifierKey("dead.example", "cosignature", ed25519Key(new Uint8Array(32).fill(3)).publicKey),
@@ -175,7 +187,7 @@ const mount = (...args: ReadonlyArray<string>): boolean =>
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   "nothing is behind the node's address": {
-    alerts: ["IndexSyncFailing", "LedgerNodePaused", "ServiceNotReady"],
+    alerts: ["LedgerNodePaused", "ServiceNotReady"],
     breaks: ({ isThere }) => isThere(false),
     heals: ({ isThere }) => isThere(true),
   },
@@ -191,6 +203,30 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       for (const store of stores) setFull(store, false);
     },
   },
+  "the relay's store refuses every write while somebody relays": {
+    alerts: ["RelayNotRecorded"],
+    breaks: async ({ stores }, url) => {
+      setReadOnly(stores, true);
+      const signed_transaction = signedBase64(
+        [
+          registerMerchantInstruction(LOCAL_DEPLOYMENT, {
+            payer: PAYER.address,
+            merchant: PAYER.address,
+            attestor: PAYER.address,
+            name: "Weather Data Ltd",
+          }),
+        ],
+        [PAYER],
+      );
+      const answer = await fetch(`${url}/v1/relay`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "idempotency-key": "one" },
+        body: JSON.stringify({ signed_transaction }),
+      });
+      expect(answer.status).toBe(503);
+    },
+    heals: ({ stores }) => setReadOnly(stores, false),
+  },
   "the node shows an earlier state of the ledger": {
     alerts: ["IndexHistoryContradicted", "IndexSyncFailing"],
     breaks: ({ answers, chain }) => {
@@ -204,7 +240,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     },
   },
   "the node refuses scans while the index is built": {
-    alerts: ["IndexSnapshotFailing", "IndexSyncFailing", "ServiceNotReady"],
+    alerts: ["IndexSnapshotFailing", "ServiceNotReady"],
     before: ({ answers }) => answers(refuses(REFUSED, "getProgramAccounts")),
   },
   "nobody syncs the index": {
@@ -348,7 +384,7 @@ for (const [name, fault] of Object.entries(FAULTS))
             SECONDS,
           );
           await see([]);
-          await breaks(place);
+          await breaks(place, service.url);
         }
         await see(alerts);
         if (heals !== undefined) {

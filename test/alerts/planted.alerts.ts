@@ -23,7 +23,7 @@ const WAITS_MS = Math.max(...OPERATOR_ALERTS.map(({ forMinutes }) => forMinutes)
 const NOW_MS = endOf(1) * 1000 - WAITS_MS;
 
 const { service } = await standing();
-const { well, log, node, webhook, planted } = plantedFacts({
+const { well, log, node, webhook, full, planted } = plantedFacts({
   ...(await service.runtime.runPromise(readOperatorFacts)),
   nowMs: NOW_MS,
 });
@@ -102,6 +102,7 @@ const anyFacts = fc
     isContradicted: fc.boolean(),
     nodes: fc.array(fc.boolean(), { maxLength: 3 }),
     pending: fc.integer({ min: 798, max: 803 }),
+    isUnrecorded: fc.boolean(),
     oldestAgeMs: fc.option(fc.integer({ min: 299_990, max: 300_010 })),
     log: fc.option(logState),
     webhooks: fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 3_599_990, max: 3_600_010 })), {
@@ -123,7 +124,12 @@ const anyFacts = fc
         : null,
     },
     nodes: drawn.nodes.map((isPaused, place) => ({ ...node(isPaused), place })),
-    relay: { ...well.relay, pending: drawn.pending, oldestAgeMs: drawn.oldestAgeMs },
+    relay: {
+      ...well.relay,
+      pending: drawn.pending,
+      unrecorded: drawn.isUnrecorded ? full : null,
+      oldestAgeMs: drawn.oldestAgeMs,
+    },
     log: drawn.log && { ...log, ...drawn.log },
     webhooks: drawn.webhooks.map(([isEnded, failingMs]) => webhook(isEnded, failingMs)),
     logStream: drawn.streamProblem === null ? null : { behind: null, problem: drawn.streamProblem },

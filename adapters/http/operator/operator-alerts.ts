@@ -1,4 +1,5 @@
 import type { OperatorFacts } from "../../../core/use-cases/service/operator-facts.ts";
+import type { NotReadyPart } from "../../../core/use-cases/service/read-readiness.ts";
 import { HINDRANCE_SENTENCES } from "../pages/log/log-words.ts";
 import { NOT_READY } from "../problems/not-ready.ts";
 import { type MetricName, METRICS_PREFIX } from "../service/metrics.ts";
@@ -37,6 +38,26 @@ export type OperatorAlert = {
   readonly command: string;
 };
 
+/** What keeps syncs from completing as well: of these the operator is told once. */
+const SYNCED_BY = [
+  "store",
+  "ledger",
+  "identity",
+  "index",
+] as const satisfies ReadonlyArray<NotReadyPart>;
+
+const failedSync = ({
+  lastError,
+  storeFault,
+}: OperatorFacts["activity"]): ReadonlyArray<string> => {
+  if (lastError === null) return [];
+  return storeFault === undefined
+    ? [`The last sync failed: ${lastError}.`]
+    : [
+        `The last sync failed, because the store cannot be used: ${storeFault.problem}. ${storeFault.cure}`,
+      ];
+};
+
 const STATUS = "curl -s http://127.0.0.1:$PORT/v1/status | jq .data";
 
 /** Every alert, the gravest first. */
@@ -55,16 +76,35 @@ export const OPERATOR_ALERTS = [
     name: "ServiceNotReady",
     severity: "critical",
     // A store or a node that has said what is wrong knows the cure of the first part.
-    says: ({ notReady, notReadyCure }) =>
+    says: ({ notReady, notReadyCure, activity }) =>
       notReady.map((part, at) => {
         const { says, cure } = NOT_READY[part];
-        return `${says}. ${(at === 0 ? notReadyCure : null) ?? cure}`;
+        const [why] = part === "index" ? failedSync(activity) : [];
+        return `${says}. ${why ?? (at === 0 ? notReadyCure : null) ?? cure}`;
       }),
     expr: `${m("service_not_ready")} == 1`,
     forMinutes: 2,
     means: "The service is not ready, so that a load balancer sends it no traffic.",
     cure: "Ask it which part is not ready: the answer has the cure.",
     command: "curl -s http://127.0.0.1:$PORT/ready | jq",
+  },
+  {
+    name: "RelayNotRecorded",
+    severity: "critical",
+    says: ({ relay: { unrecorded }, notReady }) => {
+      if (unrecorded === null || notReady.includes("store")) return [];
+      const { fault } = unrecorded;
+      return [
+        fault === undefined
+          ? "Transactions cannot be recorded, so that none is relayed."
+          : `Transactions cannot be recorded, so that none is relayed: ${fault.problem}. ${fault.cure}`,
+      ];
+    },
+    expr: `${m("relay_unrecorded")} == 1 unless on (job, instance, worker) ${m("service_not_ready")}{part="store"} == 1`,
+    forMinutes: 1,
+    means: "The store refuses to record transactions, so that none is relayed. No payment is lost.",
+    cure: "Make room for the database, or on the disk of the data directory; relays go on by themselves.",
+    command: 'df -h "$DATA_DIR"; journalctl -u settlement-evidence | grep "cannot be recorded"',
   },
   {
     name: "IndexHistoryContradicted",
@@ -80,15 +120,9 @@ export const OPERATOR_ALERTS = [
   {
     name: "IndexSyncFailing",
     severity: "critical",
-    says: ({ activity: { lastError, storeFault } }) =>
-      lastError === null
-        ? []
-        : storeFault === undefined
-          ? [`The last sync failed: ${lastError}.`]
-          : [
-              `The last sync failed, because the store cannot be used: ${storeFault.problem}. ${storeFault.cure}`,
-            ],
-    expr: `${m("index_sync_failed")} == 1`,
+    says: ({ activity, notReady }) =>
+      SYNCED_BY.some((part) => notReady.includes(part)) ? [] : failedSync(activity),
+    expr: `${m("index_sync_failed")} == 1 unless on (job, instance, worker) ${m("service_not_ready")}{part=~"${SYNCED_BY.join("|")}"} == 1`,
     forMinutes: 2,
     means: "Syncs fail, so that the index does not follow the ledger.",
     cure: "Look at the nodes, and at the database or the store's disk; a sync is tried again by itself.",

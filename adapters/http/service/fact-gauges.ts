@@ -189,6 +189,11 @@ export const FACT_GAUGES = {
     "The most of them that this process takes on.",
     ({ relay }) => relay.capacity,
   ),
+  relay_unrecorded: gauge(
+    "0 or 1",
+    "1 while transactions cannot be recorded, so that this process relays none; it tries every two seconds.",
+    ({ relay }) => relay.unrecorded !== null,
+  ),
   relay_oldest_age_seconds: gauge(
     "seconds",
     "How long the oldest relayed transaction has waited for its outcome; 0 without one.",

@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Option, Schedule } from "effect";
+import { Clock, Context, Duration, Effect, Option, Schedule } from "effect";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import type { LandedTransaction, RelayEntry } from "../../domain/relay/relay-entry.ts";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
@@ -50,6 +50,15 @@ export class RelayDelivery extends Context.Service<
     readonly follow: (entry: RelayEntry) => Effect.Effect<void>;
     /** Where a transaction landed, after waiting for `confirmed` up to the instance's limit; null when it has not. */
     readonly confirmed: (signature: LedgerSignature) => Effect.Effect<HeldLanding | null>;
+    /**
+     * A write of the relay's log that comes before a sending. When it fails nothing is relayed, which the log says once,
+     * and `unrecorded` until a write has succeeded.
+     */
+    readonly recording: <A>(
+      write: Effect.Effect<A, StoreUnavailable>,
+    ) => Effect.Effect<A, StoreUnavailable>;
+    /** Why transactions cannot be recorded; null when they can, as far as the last write has shown. */
+    readonly unrecorded: Effect.Effect<StoreUnavailable | null>;
     /** How many transactions are under way. */
     readonly underWay: Effect.Effect<number>;
     /** When the oldest of them was taken on, by the service's clock in milliseconds; null without one. */
@@ -59,6 +68,9 @@ export class RelayDelivery extends Context.Service<
 
 /** Between two tries to load the entries from before a restart. */
 const UNTIL_RESUMED = Duration.millis(100);
+
+/** The key that is claimed while nothing can be recorded. Its row is as large as that of a whole transaction. */
+const TRIAL = { client: "the relay itself", key: "trial", fingerprint: "0".repeat(1232) };
 
 const isConfirmed = (landed: LandedTransaction | null): boolean =>
   landed !== null && landed.commitment !== "processed";
@@ -89,6 +101,36 @@ export const makeRelayDelivery = Effect.gen(function* () {
     memory?.resumed();
   });
 
+  /** Why the last write before a sending failed; null when it did not. Each client gets a problem anyhow. */
+  let unrecorded: StoreUnavailable | null = null;
+  const recording = <A>(write: Effect.Effect<A, StoreUnavailable>) =>
+    write.pipe(
+      Effect.tapError((failure) => {
+        const wasTold = unrecorded !== null;
+        unrecorded = failure;
+        return wasTold
+          ? Effect.void
+          : Effect.logError("nothing is relayed, because it cannot be recorded", {
+              cause: failure.message,
+            });
+      }),
+      Effect.tap(() => {
+        const wasTold = unrecorded !== null;
+        unrecorded = null;
+        return wasTold
+          ? Effect.logInfo("transactions are recorded and relayed again")
+          : Effect.void;
+      }),
+    );
+  /** Finds out whether the store takes writes again, also while nobody relays. */
+  const tryToRecord = Effect.gen(function* () {
+    if (unrecorded === null) return;
+    const nowMs = yield* Clock.currentTimeMillis;
+    const forgottenBeforeMs = nowMs - RELAY_POLICY.idempotencyKeyTtlMs;
+    const { status } = yield* log.claimKey({ ...TRIAL, nowMs, forgottenBeforeMs });
+    if (status === "claimed") yield* recording(log.answerKey(TRIAL, null));
+  }).pipe(Effect.ignore);
+
   const round = resolveRelays(queue).pipe(
     Effect.catchTag("StoreUnavailable", ({ cause }) =>
       Effect.logWarning("the relay's log is not available", { cause: String(cause) }),
@@ -99,6 +141,7 @@ export const makeRelayDelivery = Effect.gen(function* () {
     // The store may not be open yet, and until then nothing that may have been confirmed is denied.
     Effect.retry(Schedule.spaced(UNTIL_RESUMED)),
     Effect.andThen(round),
+    Effect.andThen(tryToRecord),
     Effect.repeat(Schedule.spaced(Duration.millis(RELAY_POLICY.rebroadcastMs))),
     Effect.provideService(CallPurpose, "relay"),
     Effect.provide(context),
@@ -136,28 +179,12 @@ export const makeRelayDelivery = Effect.gen(function* () {
       Effect.provide(context),
     );
 
-  /** Whether the operator has been told that transactions cannot be recorded. Each client gets a problem anyhow. */
-  let isTold = false;
-  const tellOnce = (isFailing: boolean, line: Effect.Effect<void>) =>
-    Effect.suspend(() => {
-      if (isTold === isFailing) return Effect.void;
-      isTold = isFailing;
-      return line;
-    });
-
   return RelayDelivery.of({
     once,
     accept: Effect.fn("RelayDelivery.accept")(function* (entry: RelayEntry, client) {
       yield* queue.admit(entry, client);
-      yield* log.open(entry).pipe(
+      yield* recording(log.open(entry)).pipe(
         Effect.onError(() => Effect.sync(() => queue.remove(entry))),
-        Effect.tapError(({ message: cause }) =>
-          tellOnce(
-            true,
-            Effect.logError("nothing is relayed, because it cannot be recorded", { cause }),
-          ),
-        ),
-        Effect.tap(tellOnce(false, Effect.logInfo("transactions are recorded and relayed again"))),
       );
       memory?.take(entry);
       queue.sent(entry, yield* monotonicMs);
@@ -169,6 +196,8 @@ export const makeRelayDelivery = Effect.gen(function* () {
         memory?.take(entry);
       }),
     confirmed: (signature) => confirmedOnce(signature, awaitConfirmation(signature)),
+    recording,
+    unrecorded: Effect.sync(() => unrecorded),
     underWay: Effect.sync(queue.size),
     oldestMs: Effect.sync(queue.oldestMs),
   });

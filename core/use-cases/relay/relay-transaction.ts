@@ -42,15 +42,18 @@ const answerOnce = <A, E, R>(
 ) =>
   Effect.gen(function* () {
     const log = yield* OutcomeLog;
+    const delivery = yield* RelayDelivery;
     const { client, key, request } = idempotency;
     const nowMs = yield* Clock.currentTimeMillis;
-    const claim = yield* log.claimKey({
-      client,
-      key,
-      fingerprint: bytesToHex(sha256(utf8ToBytes(request))),
-      nowMs,
-      forgottenBeforeMs: nowMs - RELAY_POLICY.idempotencyKeyTtlMs,
-    });
+    const claim = yield* delivery.recording(
+      log.claimKey({
+        client,
+        key,
+        fingerprint: bytesToHex(sha256(utf8ToBytes(request))),
+        nowMs,
+        forgottenBeforeMs: nowMs - RELAY_POLICY.idempotencyKeyTtlMs,
+      }),
+    );
     switch (claim.status) {
       case "answered":
         return text.decode(claim.answer);

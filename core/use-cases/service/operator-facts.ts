@@ -51,6 +51,8 @@ export const readOperatorFacts = Effect.gen(function* () {
     relay: {
       pending: yield* delivery.underWay,
       capacity: RELAY_POLICY.queueCapacity,
+      /** Why transactions cannot be recorded, so that none is relayed; null when they can. */
+      unrecorded: yield* delivery.unrecorded,
       oldestAgeMs: oldestMs === null ? null : Math.max(0, nowMs - oldestMs),
     },
     log,

@@ -5,6 +5,7 @@ import type { IndexSummary } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LedgerRecord, type LedgerStanding } from "../../../ports/ledger/ledger-record.ts";
 import type { SyncActivity } from "../index/sync/index-sync.ts";
+import { RelayDelivery } from "../relay/relay-delivery.ts";
 import { indexStatus, lagBehind, type LogStatus, orNull, readLogStatus } from "./log-status.ts";
 import { LedgerPulse } from "./ledger-pulse.ts";
 import { isUsable, type ProgramStatus, programStatus } from "./program-status.ts";
@@ -26,6 +27,8 @@ export type ServiceStatus = {
   };
   readonly custody: ProgramStatus;
   readonly attestor: ProgramStatus;
+  /** Whether transactions can be recorded, without which none is relayed. */
+  readonly records: boolean;
   /** The mint whose deliveries count towards reputation and volume; null when it could not be found out. */
   readonly settlementMint: Address | null;
   readonly supportedMints: ReadonlyArray<SupportedMint>;
@@ -43,6 +46,7 @@ export const readStatus = Effect.fn("readStatus")(function* () {
     { concurrency: "unbounded" },
   );
   const record = yield* (yield* LedgerRecord).state;
+  const unrecorded = yield* (yield* RelayDelivery).unrecorded;
   const custody = programStatus(
     "custody",
     deployment.custodyProgram,
@@ -73,6 +77,7 @@ export const readStatus = Effect.fn("readStatus")(function* () {
     },
     custody,
     attestor,
+    records: unrecorded === null,
     settlementMint: ledger?.settlementMint ?? null,
     supportedMints,
     index: index && { ...index, lagSlots },

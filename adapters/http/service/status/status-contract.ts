@@ -90,7 +90,11 @@ export const ServiceStatus = record(
     supported_mints: Type.Array(SupportedMint, {
       description: "The mints whose amounts this service shows as money.",
     }),
-    relay: record("RelayStatus", "The relay.", { status: PartState }),
+    relay: record(
+      "RelayStatus",
+      "The relay. It is degraded also while transactions cannot be recorded.",
+      { status: PartState },
+    ),
     reads: record("ReadsStatus", "Live reads.", { status: PartState, commitment: Commitment }),
     indexer: IndexerStatus,
     log: nullable(SettlementLogStatus, {
@@ -118,7 +122,7 @@ const programRecord = (program: Program): Static<typeof ProgramStatus> => ({
 export const statusRecord = (status: Status, version: string): ServiceStatusRecord => {
   const { network, custody, attestor } = status;
   const reads = network.healthy ? "online" : "degraded";
-  const usable = [custody, attestor].every(isUsable);
+  const relays = status.records && [custody, attestor].every(isUsable);
   return {
     status: status.status,
     version,
@@ -138,7 +142,7 @@ export const statusRecord = (status: Status, version: string): ServiceStatusReco
       decimals,
       symbol,
     })),
-    relay: { status: usable ? reads : "degraded" },
+    relay: { status: relays ? reads : "degraded" },
     reads: { status: reads, commitment: "confirmed" },
     indexer: indexerRecord(status.index),
     log: status.log && logRecord(status.log),
@@ -174,6 +178,7 @@ export const statusExample = () =>
       },
       custody: programExample("custody", LOCAL_DEPLOYMENT.custodyProgram),
       attestor: programExample("attestor", LOCAL_DEPLOYMENT.attestorProgram),
+      records: true,
       settlementMint: sampleParties().mint,
       supportedMints: sampleInstance().supportedMints,
       index: {

@@ -8,6 +8,8 @@ import { IndexSync, type SyncActivity } from "../../../../core/use-cases/index/s
 import { prepareRequestExample } from "../../../../adapters/http/escrow/prepare/prepared-escrow-contract.ts";
 import { address } from "../../../../core/domain/address.ts";
 import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
+import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { ownAccounts } from "../../../../core/use-cases/service/program-status.ts";
 import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
 import { accountOf, walletAccount } from "../../../doubles/accounts.ts";
@@ -41,6 +43,19 @@ const deployPrograms = ({ ledger }: Pick<Awaited<ReturnType<typeof makeService>>
 
 const { service, client } = await standing(makeService({ clock: clock.layer }));
 deployPrograms(service);
+
+test("the relay is degraded while nothing can be recorded", async () => {
+  const refusing = await makeService();
+  deployPrograms(refusing);
+  const { send } = await checkedClient(refusing);
+  const relay = async () =>
+    (await dataOf<{ readonly relay: object }>(await send("/v1/status"))).relay;
+  expect(await relay()).toEqual({ status: "online" });
+  const unrecorded = Effect.succeed(new StoreUnavailable({ retryable: true, cause: "full" }));
+  Object.assign(Context.get(refusing.context, RelayDelivery), { unrecorded });
+  expect(await relay()).toEqual({ status: "degraded" });
+  await refusing.runtime.dispose();
+});
 
 describe("ready", () => {
   test("names programs that are not initialised for each other, such as swapped ids", async () => {

@@ -145,34 +145,50 @@ describe("delivery", () => {
     }).pipe(Effect.scoped, Effect.runPromise);
   });
 
-  test("what cannot be recorded is not sent, and the operator's log says so once, and when it is over", async () => {
+  test("what cannot be recorded is not sent, which log and operator hear once, and when it is over, also while nobody relays", async () => {
     const { script, ports } = scriptedPorts();
     const lines: Array<string> = [];
     const logger = Logger.map(Logger.formatLogFmt, (line) => void lines.push(line));
     const told = (words: string) => lines.filter((line) => line.includes(words));
     let isFull = true;
     const fault = { problem: "no space is left on its disk", cure: "Make room on the disk." };
+    const full = new StoreUnavailable({ retryable: true, cause: "full", fault });
     await Effect.gen(function* () {
       const log = yield* Effect.provide(OutcomeLog, outcomeLogMemory);
+      const unlessFull = <A>(write: Effect.Effect<A, StoreUnavailable>) =>
+        Effect.suspend(() => (isFull ? Effect.fail(full) : write));
       const store = Layer.succeed(OutcomeLog, {
         ...log,
-        open: (entry) =>
-          isFull
-            ? Effect.fail(new StoreUnavailable({ retryable: true, cause: "full", fault }))
-            : log.open(entry),
+        open: (entry) => unlessFull(log.open(entry)),
+        claimKey: (use) => unlessFull(log.claimKey(use)),
       });
       yield* Effect.gen(function* () {
-        for (const n of [1, 2])
-          expect(failureOf(yield* Effect.exit(relayTransaction(requestOf(n))))).toMatchObject({
-            _tag: "StoreUnavailable",
-          });
+        const { unrecorded } = yield* RelayDelivery;
+        const refused = (request: Parameters<typeof relayTransaction>[0]) =>
+          Effect.map(Effect.exit(relayTransaction(request)), (exit) =>
+            expect(failureOf(exit)).toMatchObject({ _tag: "StoreUnavailable" }),
+          );
+        expect(yield* unrecorded).toBeNull();
+        // Its key is the first that is written for it.
+        yield* refused({ ...requestOf(1), idempotencyKey: "one" });
+        expect(yield* unrecorded).toBe(full);
+        yield* refused(requestOf(2));
+        yield* later(2 * RELAY_POLICY.rebroadcastMs);
+        expect(yield* unrecorded).toBe(full);
         expect(script.sent).toEqual([]);
         expect(told("nothing is relayed")).toHaveLength(1);
         expect(lines.join()).toContain(fault.cure);
         isFull = false;
-        for (const n of [1, 2]) yield* relayTransaction(requestOf(n));
-        expect(script.sent).toHaveLength(2);
+        yield* later(RELAY_POLICY.rebroadcastMs);
+        expect(yield* unrecorded).toBeNull();
         expect(told("relayed again")).toHaveLength(1);
+        isFull = true;
+        yield* refused(requestOf(1));
+        isFull = false;
+        for (const n of [1, 2]) yield* relayTransaction(requestOf(n));
+        expect(yield* unrecorded).toBeNull();
+        expect(script.sent).toHaveLength(2);
+        expect(told("relayed again")).toHaveLength(2);
       }).pipe(Effect.provide(relayOver(ports, store)));
     }).pipe(Effect.provide(Logger.layer([logger])), Effect.scoped, Effect.runPromise);
   });
