@@ -147,8 +147,8 @@ export const readWitnesses = Effect.fnUntraced(function* (source: LogSource) {
 const LOOK_EVERY = Duration.seconds(2);
 
 /**
- * Takes over the policies of the files whenever they change. Those that cannot be used change nothing, and are logged
- * once.
+ * Takes over the policies of the files whenever they change. Those that cannot be used change nothing; they are logged
+ * once, and told with the policies for as long as they stay so.
  */
 const followWitnesses = Effect.fnUntraced(function* (
   source: LogSource,
@@ -164,10 +164,14 @@ const followWitnesses = Effect.fnUntraced(function* (
     last = text;
     if (read._tag === "Failure") {
       yield* Effect.logError(text);
+      yield* Ref.update(policies, (kept) => ({ ...kept, problem: text }));
       continue;
     }
     const policy = askedPolicy(read.success);
-    if (policy === null) continue;
+    if (policy === null) {
+      yield* Ref.update(policies, ({ onLedger, appendOnly }) => ({ onLedger, appendOnly }));
+      continue;
+    }
     yield* Ref.set(policies, read.success);
     yield* setPolicy(policy);
     const witnesses = policy.witnesses.map(({ name }) => name);

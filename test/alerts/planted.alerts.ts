@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import { OPERATOR_ALERTS, operatorWarnings } from "../../adapters/http/operator/operator-alerts.ts";
-import { FACT_GAUGES, type FactGauge } from "../../adapters/http/service/fact-gauges.ts";
+import { FACT_GAUGES } from "../../adapters/http/service/fact-gauges.ts";
+import type { FactGauge } from "../../adapters/http/service/gauge.ts";
 import { METRICS_PREFIX } from "../../adapters/http/service/metrics.ts";
 import {
   type OperatorFacts,
@@ -108,6 +109,7 @@ const anyFacts = fc
     webhooks: fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 3_599_990, max: 3_600_010 })), {
       maxLength: 1,
     }),
+    policyProblem: fc.option(fc.constant("a file cannot be used")),
     streamProblem: fc.option(fc.constant("the NATS server: timeout")),
     disk: fc.option(fc.record({ freeBytes: fc.integer({ min: 8, max: 12 }) })),
   })
@@ -130,6 +132,7 @@ const anyFacts = fc
       unrecorded: drawn.isUnrecorded ? full : null,
       oldestAgeMs: drawn.oldestAgeMs,
     },
+    policyProblem: drawn.policyProblem,
     log: drawn.log && { ...log, ...drawn.log },
     webhooks: drawn.webhooks.map(([isEnded, failingMs]) => webhook(isEnded, failingMs)),
     logStream: drawn.streamProblem === null ? null : { behind: null, problem: drawn.streamProblem },

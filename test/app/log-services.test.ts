@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Effect, Layer, Redacted } from "effect";
+import { Effect, Layer, Redacted, Ref } from "effect";
 import { TestClock } from "effect/testing";
 import { ed25519Key } from "../../adapters/signer/ed25519-key.ts";
 import { evidenceSignerFromText } from "../../adapters/signer/evidence-signer.ts";
@@ -16,6 +16,7 @@ import { LedgerNodes } from "../../ports/ledger/ledger.ts";
 import { LogSigner, publicKeysOf } from "../../ports/log/log-signer.ts";
 import { testInstance } from "../core/use-cases/test-instance.ts";
 import { LogPublisher } from "../../core/use-cases/log/log-publisher.ts";
+import { WitnessPolicies } from "../../core/use-cases/log/witness-policies.ts";
 import { patientClock } from "../doubles/patient-clock.ts";
 import { logIdentity } from "../doubles/log-identity.ts";
 import { TEST_GENESIS_HASH } from "../arbitraries/test-ledger.ts";
@@ -186,29 +187,36 @@ test("append-only witnesses of other keys and names are taken, with others and a
     expect(await startOf(sourceOf(given))).toStartWith("log.example ");
 });
 
-test("a policy that changes is taken over without a restart, and one that cannot be used is not", async () => {
+test("a policy that changes is taken over without a restart, and one that cannot be used is told and is not", async () => {
   const one = `${witnessLine(3)}\n`;
   const other = witnessLine(4).replace("witness w ", "witness v ");
   const logWitnesses = await policyFile("changing", `${one}quorum w\n`);
-  const text = (lines: string) => Effect.promise(() => policyFile("changing", lines));
   await Effect.runPromise(
     Effect.gen(function* () {
       const { status } = yield* LogPublisher;
-      const names = Effect.map(status, ({ policy }) => policy?.witnesses.map(({ name }) => name));
-      /** The names once they are others than before; the file is read in real time, in a few turns. */
-      const namesAfter = Effect.fnUntraced(function* (lines: string) {
-        const before = yield* names;
-        yield* text(lines);
+      const policies = yield* WitnessPolicies;
+      const now = Effect.gen(function* () {
+        const { problem } = yield* Ref.get(policies);
+        return { names: (yield* status).policy?.witnesses.map(({ name }) => name), problem };
+      });
+      /** What is asked once it is another than before; the file is read in real time, in a few turns. */
+      const afterChange = Effect.fnUntraced(function* (change: () => Promise<unknown>) {
+        const before = yield* now;
+        yield* Effect.promise(change);
         for (let turn = 0; turn < 200; turn++) {
           yield* TestClock.adjust("2 seconds");
           yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)));
-          if (!Bun.deepEquals(yield* names, before)) break;
+          if (!Bun.deepEquals(yield* now, before)) break;
         }
-        return yield* names;
+        return yield* now;
       });
-      expect(yield* namesAfter(`${one}${other}\nquorum w\n`)).toEqual(["w", "v"]);
-      expect(yield* namesAfter(`${one}quorum nobody\n`)).toEqual(["w", "v"]);
-      expect(yield* namesAfter(`${one}quorum w\n`)).toEqual(["w"]);
+      const after = (lines: string) => afterChange(() => policyFile("changing", lines));
+      const both = { names: ["w", "v"], problem: undefined };
+      expect(yield* after(`${one}${other}\nquorum w\n`)).toEqual(both);
+      const problem = `LOG_WITNESSES ${logWitnesses} cannot be used: line 2, "quorum nobody": nobody is not defined before it is named`;
+      expect(yield* after(`${one}quorum nobody\n`)).toEqual({ ...both, problem });
+      expect(yield* after(`${one}${other}\nquorum w\n`)).toEqual(both);
+      expect(yield* after(`${one}quorum w\n`)).toEqual({ names: ["w"], problem: undefined });
     }).pipe(
       Effect.provide(Layer.provideMerge(servicesOf(sourceOf({ logWitnesses })), patientClock())),
     ),

@@ -39,23 +39,18 @@ export type OperatorAlert = {
 };
 
 /** What keeps syncs from completing as well: of these the operator is told once. */
-const SYNCED_BY = [
-  "store",
-  "ledger",
-  "identity",
-  "index",
-] as const satisfies ReadonlyArray<NotReadyPart>;
+const SYNCED_BY: ReadonlyArray<NotReadyPart> = ["store", "ledger", "identity", "index"];
 
 const failedSync = ({
   lastError,
   storeFault,
 }: OperatorFacts["activity"]): ReadonlyArray<string> => {
   if (lastError === null) return [];
-  return storeFault === undefined
-    ? [`The last sync failed: ${lastError}.`]
-    : [
-        `The last sync failed, because the store cannot be used: ${storeFault.problem}. ${storeFault.cure}`,
-      ];
+  const why =
+    storeFault === undefined
+      ? `: ${lastError}.`
+      : `, because the store cannot be used: ${storeFault.problem}. ${storeFault.cure}`;
+  return [`The last sync failed${why}`];
 };
 
 const STATUS = "curl -s http://127.0.0.1:$PORT/v1/status | jq .data";
@@ -94,11 +89,8 @@ export const OPERATOR_ALERTS = [
     says: ({ relay: { unrecorded }, notReady }) => {
       if (unrecorded === null || notReady.includes("store")) return [];
       const { fault } = unrecorded;
-      return [
-        fault === undefined
-          ? "Transactions cannot be recorded, so that none is relayed."
-          : `Transactions cannot be recorded, so that none is relayed: ${fault.problem}. ${fault.cure}`,
-      ];
+      const why = fault === undefined ? "." : `: ${fault.problem}. ${fault.cure}`;
+      return [`Transactions cannot be recorded, so that none is relayed${why}`];
     },
     expr: `${m("relay_unrecorded")} == 1 unless on (job, instance, worker) ${m("service_not_ready")}{part="store"} == 1`,
     forMinutes: 1,
@@ -222,6 +214,18 @@ export const OPERATOR_ALERTS = [
     means: "The log has signed leaves that it cannot publish.",
     cure: "Do what its hindrance asks for, as the runbook has it: nodes, store and key are this service's, witnesses have an operator of their own.",
     command: `${STATUS}.log`,
+  },
+  {
+    name: "LogPolicyRefused",
+    severity: "warning",
+    says: ({ policyProblem }) =>
+      policyProblem === null ? [] : [`The log's witnesses stay as they were: ${policyProblem}.`],
+    expr: `${m("log_policy_refused")} == 1`,
+    forMinutes: 1,
+    means:
+      "A policy of the log's witnesses was changed and cannot be used. The one before goes on, until the next start, which it ends.",
+    cure: "Mend the file that the page names; it is taken over without a restart.",
+    command: "bun run doctor",
   },
   {
     name: "WitnessCosignatureOld",

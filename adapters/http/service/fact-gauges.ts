@@ -3,45 +3,8 @@ import { LOG_HINDRANCES } from "../../../core/use-cases/log/log-standing.ts";
 import { NOT_READY_PARTS } from "../../../core/use-cases/service/read-readiness.ts";
 import { witnessNames } from "../../../core/use-cases/service/log-status.ts";
 import type { OperatorFacts } from "../../../core/use-cases/service/operator-facts.ts";
+import { type FactGauge, gauge, gauges, type Scraped } from "./gauge.ts";
 import { syncErrorCode } from "./status/index-status-contract.ts";
-
-/** A value at a scrape; null where it is not known, which Prometheus is told as NaN. */
-type Scraped = number | bigint | boolean | null | undefined;
-
-/** One time series of a gauge. */
-type Sample = { readonly labels: Readonly<Record<string, string>>; readonly value: Scraped };
-
-/** A gauge that is set from the operator's facts at each scrape. */
-export type FactGauge = {
-  readonly type: "gauge";
-  readonly unit: string;
-  readonly labels: ReadonlyArray<string>;
-  readonly about: string;
-  readonly of: (facts: OperatorFacts) => ReadonlyArray<Sample>;
-};
-
-const gauge = (unit: string, about: string, of: (facts: OperatorFacts) => Scraped): FactGauge => ({
-  type: "gauge",
-  unit,
-  labels: [],
-  about,
-  of: (facts) => [{ labels: {}, value: of(facts) }],
-});
-
-const gauges = <const Label extends string>(
-  unit: string,
-  labels: ReadonlyArray<Label>,
-  about: string,
-  of: (
-    facts: OperatorFacts,
-  ) => ReadonlyArray<readonly [labels: Record<NoInfer<Label>, string>, value: Scraped]>,
-): FactGauge => ({
-  type: "gauge",
-  unit,
-  labels,
-  about,
-  of: (facts) => of(facts).map(([given, value]) => ({ labels: given, value })),
-});
 
 const ofNodes = (
   unit: string,
@@ -220,6 +183,11 @@ export const FACT_GAUGES = {
     "1 for what keeps the settlement log from being published at the index's size, 0 for the others.",
     ({ log }) =>
       LOG_HINDRANCES.map((hindrance) => [{ hindrance }, log && log.hindrance === hindrance]),
+  ),
+  log_policy_refused: gauge(
+    "0 or 1",
+    "1 while a policy of the log's witnesses that was changed cannot be used, so that the one before goes on.",
+    ({ policyProblem }) => policyProblem !== null,
   ),
   log_cosigned_timestamp_seconds: gauges(
     "unix seconds",

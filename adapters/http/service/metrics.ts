@@ -12,7 +12,8 @@ import { type LedgerCallCount, LedgerCalls } from "../../../ports/ledger/ledger-
 import { openStreams } from "../index/stream-events.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { durations, requests } from "../server/http-metrics.ts";
-import { FACT_GAUGES, type FactGauge } from "./fact-gauges.ts";
+import { FACT_GAUGES } from "./fact-gauges.ts";
+import type { FactGauge } from "./gauge.ts";
 
 const ledgerCalls = Metric.counter("ledger_calls_total", {
   description:

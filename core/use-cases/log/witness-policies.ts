@@ -9,6 +9,8 @@ export type WitnessPoliciesValue = {
   readonly onLedger: LogPolicy | null;
   /** They only see that the log grows. */
   readonly appendOnly: LogPolicy | null;
+  /** Why what names them now cannot be used, so that these go on: file and line, for the operator. Absent otherwise. */
+  readonly problem?: string;
 };
 
 /** The policies of the process's log. They change while it runs. */

@@ -1,4 +1,4 @@
-import { Clock, Effect } from "effect";
+import { Clock, Effect, Ref } from "effect";
 import { type EvidenceKey, EvidenceSigner } from "../../../ports/evidence-signer.ts";
 import { HostReports } from "../../../ports/host-report.ts";
 import { Instance } from "../../../ports/instance.ts";
@@ -8,6 +8,7 @@ import { printVerifierKey } from "../../log/notes/verifier-key.ts";
 import { IndexSync } from "../index/sync/index-sync.ts";
 import { RelayDelivery } from "../relay/relay-delivery.ts";
 import { LogStreaming } from "../log/log-streaming.ts";
+import { WitnessPolicies } from "../log/witness-policies.ts";
 import { WebhookReports } from "../webhook/webhook-delivery.ts";
 import { Witness } from "../witness/witness.ts";
 import { orNull, readLogStatus } from "./log-status.ts";
@@ -56,6 +57,8 @@ export const readOperatorFacts = Effect.gen(function* () {
       oldestAgeMs: oldestMs === null ? null : Math.max(0, nowMs - oldestMs),
     },
     log,
+    /** Why a policy of the log's witnesses cannot be used since it was changed; null when it can. */
+    policyProblem: (yield* Ref.get(yield* WitnessPolicies)).problem ?? null,
     logStream,
     keys: {
       evidence: (current === null ? former : [current, ...former]).map(keyIdOf),

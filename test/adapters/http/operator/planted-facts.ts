@@ -71,6 +71,7 @@ export const plantedFacts = (facts: OperatorFacts) => {
     RelayStuck: { relay: { ...relay, oldestAgeMs: 300_001 } },
     RelayQueueFilling: { relay: { ...relay, pending: 801 } },
     LogNotPublished: { log: { ...log, publishedSize: 8, hindrance: "quorum_missing" } },
+    LogPolicyRefused: { policyProblem: "/data/log-witnesses cannot be used: line 1" },
     WitnessCosignatureOld: {
       log: {
         ...log,
