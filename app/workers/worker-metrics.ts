@@ -1,11 +1,14 @@
 import { Effect, type Scope } from "effect";
+import { deserialize } from "node:v8";
 import { ListenFailed } from "../../adapters/http/server/serve-http.ts";
 import {
-  joinedOperatorPages,
+  FACTS_TYPE,
+  joinedOperatorPage,
   operatorEndpoint,
 } from "../../adapters/http/operator/operator-screen.ts";
 import { METRICS_PATH } from "../../adapters/http/service/metrics.ts";
 import { fetchDirectly } from "../../client/service/fetch-directly.ts";
+import type { OperatorFacts } from "../../core/use-cases/service/operator-facts.ts";
 import { MetricsListenFailed } from "../lifecycle/shutdown.ts";
 
 /** Where each worker that listens now serves its metrics, by its number. */
@@ -44,10 +47,10 @@ export const joinedMetrics = (texts: ReadonlyMap<number, string>): string => {
     .join("");
 };
 
-const ask = (base: string, path: string, answerMs: number): Promise<Response> =>
+const ask = (base: string, path: string, answerMs: number, accept = "*/*"): Promise<Response> =>
   fetchDirectly(`${base}${path}`, {
     // The answer is passed on with its headers, and what was compressed arrives here as it was before.
-    headers: { "accept-encoding": "identity" },
+    headers: { accept, "accept-encoding": "identity" },
     signal: AbortSignal.timeout(answerMs),
   });
 
@@ -77,27 +80,30 @@ const missing = (workers: MetricsOfWorkers, count: number): ReadonlyArray<number
     (worker) => (workers.get(worker)?.metricsUrl ?? null) === null,
   );
 
-/** The operator's page with the warnings of all workers. */
+/** What a worker tells its operator; null of one that does not answer. */
+const factsOf = async (url: string, answerMs: number): Promise<OperatorFacts | null> => {
+  try {
+    const response = await ask(url, operatorEndpoint.path, answerMs, FACTS_TYPE);
+    return response.ok ? (deserialize(await response.bytes()) as OperatorFacts) : null;
+  } catch {
+    return null;
+  }
+};
+
+/** The operator's page of all workers. */
 const operatorPage = async (
   at: ReturnType<typeof addresses>,
-  path: string,
-  lost: ReadonlyArray<number>,
+  silent: ReadonlyArray<number>,
   answerMs: number,
 ): Promise<Response> => {
   const answers = await Promise.all(
-    at.map(async ([worker, url]) => {
-      const response = await ask(url, path, answerMs).catch(() => null);
-      const text = await response?.text().catch(() => null);
-      return { worker, response, text: response?.ok ? text : null };
-    }),
+    at.map(async ([worker, url]) => ({ worker, facts: await factsOf(url, answerMs) })),
   );
-  const [first, ...others] = answers.flatMap(({ text }) => text ?? []);
-  const unanswered = answers.filter(({ text }) => typeof text !== "string");
+  const [first, ...others] = answers.flatMap(({ facts }) => facts ?? []);
   if (first === undefined) return new Response("No worker answers.\n", { status: 502 });
-  const all = [...lost, ...unanswered.map(({ worker }) => worker)].toSorted((a, b) => a - b);
-  const headers = new Headers(answers.find(({ text }) => text === first)?.response?.headers);
-  for (const name of ["content-length", "etag"]) headers.delete(name);
-  return new Response(joinedOperatorPages([first, ...others], all), { headers });
+  const unanswered = answers.flatMap(({ worker, facts }) => (facts === null ? worker : []));
+  const lost = [...silent, ...unanswered].toSorted((a, b) => a - b);
+  return joinedOperatorPage(first, others, lost);
 };
 
 const answer = async (
@@ -110,7 +116,7 @@ const answer = async (
   const at = addresses(workers);
   const lost = missing(workers, count);
   if (at.length === 0) return new Response("No worker listens.\n", { status: 503 });
-  if (pathname === operatorEndpoint.path) return operatorPage(at, path, lost, answerMs);
+  if (pathname === operatorEndpoint.path) return operatorPage(at, lost, answerMs);
   if (pathname !== METRICS_PATH) {
     for (const [, url] of at) {
       const response = await ask(url, path, answerMs).catch(() => null);

@@ -1552,7 +1552,7 @@ finalized_slot?: number
 wait_seconds?: number
 /** Whether it is safe to sign the payment again without paying twice. */
 safe_to_sign_again?: boolean
-/** How many nodes of the ledger say so: two where two are configured. */
+/** How many of the configured addresses of nodes say so: two where two are configured. Two addresses may lead to one node. */
 nodes?: number
 /** The number of the escrow's last event. */
 index?: number
@@ -1761,7 +1761,7 @@ last_valid_block_height: (number | null)
 safe_to_sign_again: boolean
 /** Null unless it expired and another one did the same. */
 superseded_by: (string | null)
-/** How many nodes of the ledger say that it failed or expired: two where two are configured. Null when it did neither, and when it is not recorded. */
+/** How many of the configured addresses of nodes say that it failed or expired: two where two are configured. Two addresses may lead to one node. Null when it did neither, and when it is not recorded. */
 nodes: (number | null)
 /** The creation of this very escrow, with the same agent and task hash, can be signed again at any time: the ledger makes it once. Another nonce is another escrow. Null: this relay did not send it, or it does something else. */
 recreatable_escrow: (string | null)

@@ -15,6 +15,11 @@ export type PayContext = PrepareContext & {
   readonly allow: (terms: PaymentTerms) => Promise<void>;
   /** Proves a payment by nodes of the caller's choice; null where none is named. */
   readonly onLedger: EscrowOnLedger | null;
+  /**
+   * Whether the caller has seen that nothing is at the escrow's address. It is then read only once the service refuses the
+   * payment.
+   */
+  readonly isFree?: boolean;
 };
 
 /** A payment that is locked in its escrow. `terms` says whether the ledger or only the service shows that. */
@@ -99,7 +104,7 @@ export const pay = async (
   };
   for (let made = 0; made < MOST_TRANSACTIONS; made++) {
     // Nothing can be there under a nonce that was drawn for this payment.
-    const isNew = payment.nonce === undefined && made === 0;
+    const isNew = (context.isFree === true || payment.nonce === undefined) && made === 0;
     const existing = isNew ? null : await escrowNow(context.requests, terms.escrow, signal);
     if (existing !== null) {
       if (existing !== "archived") requireSame(existing, terms);

@@ -100,7 +100,7 @@ const newUser = async () => {
       process.stdout.write(
         `${task}: ${done.click} clicks, ${done.give} texts or files, ${done.read} looks; a person ${seconds} s, this machine ${machine} s\n`,
       );
-      return { clicks: done.click, isUnderAMinute: seconds < 60, faults: faults() };
+      return { clicks: done.click, isUnderAMinute: seconds < 60, faults: faults };
     },
   };
 };

@@ -31,9 +31,8 @@ const Terms = Type.Object(
       ...judged({ pattern: "^[1-9][0-9]{0,19}$" }),
     }),
     ttl_seconds: Type.Integer({
-      minimum: MIN_TTL_SECONDS,
-      maximum: MAX_TTL_SECONDS,
       examples: [SAMPLE.ttlSeconds],
+      ...judged({ minimum: MIN_TTL_SECONDS, maximum: MAX_TTL_SECONDS }),
     }),
     task_intent: Type.String({
       description: `What is paid for, 1 to ${MAX_TASK_INTENT_BYTES} bytes of UTF-8.`,

@@ -1,10 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
+import { serialize } from "node:v8";
 import {
   type OperatorFacts,
   readOperatorFacts,
 } from "../../../core/use-cases/service/operator-facts.ts";
-import { html, Html, sentence } from "../pages/shell/html.ts";
+import { html, type Html, sentence } from "../pages/shell/html.ts";
 import {
   codeBlock,
   durationText,
@@ -16,9 +17,10 @@ import {
   wholeKey,
 } from "../pages/shell/parts.ts";
 import { pageAnswer } from "../pages/shell/screen.ts";
-import type { Page } from "../pages/shell/shell.ts";
+import { type Page, PAGE_POLICY, pageText } from "../pages/shell/shell.ts";
 import { htmlContent } from "../pages/static-page.ts";
 import type { Endpoint } from "../server/endpoint.ts";
+import { sharedHeaders } from "../server/response-headers.ts";
 import { OPERATOR_ALERTS, operatorWarnings } from "./operator-alerts.ts";
 
 const UNKNOWN = "not known";
@@ -33,51 +35,26 @@ const bytes = (size: number | null | undefined): string => {
 const ago = (fromMs: number, nowMs: number): string =>
   `${durationText((nowMs - fromMs) / 1000)} ago`;
 
-/** Around the warnings of a page, so that those of several pages can be joined. */
-const BEGIN = "<!--warnings-->";
-const END = "<!--/warnings-->";
+type Warning = ReturnType<typeof operatorWarnings>[number];
 
-const warningSection = ({
-  name,
-  says,
-  cure,
-  command,
-}: ReturnType<typeof operatorWarnings>[number]) =>
+/** What the operator must act on: `lost` are workers that do not answer, and what several workers tell stands once. */
+const warningsOf = (
+  workers: ReadonlyArray<OperatorFacts>,
+  lost: ReadonlyArray<number>,
+): ReadonlyArray<Warning> => {
+  const [{ name, cure, command }] = OPERATOR_ALERTS;
+  const warnings = [
+    ...lost.map((worker) => ({ name, says: `Worker ${worker} does not answer.`, cure, command })),
+    ...workers.flatMap(operatorWarnings),
+  ];
+  return [...new Map(warnings.map((warning) => [warning.says, warning])).values()];
+};
+
+const warningSection = ({ name, says, cure, command }: Warning): Html =>
   html`<section>
     ${notice("warn", html`<strong>${name}</strong>: ${sentence(says)} ${sentence(cure)}`)}
     ${codeBlock("What to run", command)}
   </section>`;
-
-const warningsOf = (shown: OperatorFacts): Html => {
-  const warnings = operatorWarnings(shown);
-  const text =
-    warnings.length === 0
-      ? notice("good", "Nothing needs the operator now.")
-      : html`${warnings.map(warningSection)}`;
-  return html`${new Html(BEGIN)}${text}${new Html(END)}`;
-};
-
-const warningsIn = (page: string): string => page.slice(page.indexOf(BEGIN), page.indexOf(END));
-
-/**
- * The pages of several workers, the first of them with the warnings of all: each worker knows its own nodes, and one of
- * them syncs and publishes for all. `lost` are the workers that do not answer.
- */
-export const joinedOperatorPages = (
-  pages: readonly [string, ...ReadonlyArray<string>],
-  lost: ReadonlyArray<number>,
-): string => {
-  const [{ name, cure, command }] = OPERATOR_ALERTS;
-  const ofLost = lost.map((worker) =>
-    warningSection({ name, says: `Worker ${worker} does not answer.`, cure, command }),
-  );
-  const sections = pages.flatMap(
-    (page) => warningsIn(page).match(/<section>[^]*?<\/section>/g) ?? [],
-  );
-  const joined = [...new Set([...ofLost.map(({ text }) => text), ...sections])].join("");
-  const [first] = pages;
-  return joined === "" ? first : first.replace(warningsIn(first), () => `${BEGIN}${joined}`);
-};
 
 const nodesOf = ({ nodes }: OperatorFacts): Html =>
   table({
@@ -142,13 +119,22 @@ const machineOf = ({ host }: OperatorFacts): Html =>
     ]),
   })}`;
 
-/** The operator's page of one moment. */
-export const operatorPage = (shown: OperatorFacts): Page => {
+/**
+ * The operator's page of one moment: the figures of one worker, and the warnings of all, since each knows its own nodes
+ * and one of them syncs and publishes for all. `others` is what the others know, `lost` the numbers of those that do not
+ * answer.
+ */
+export const operatorPage = (
+  shown: OperatorFacts,
+  others: ReadonlyArray<OperatorFacts> = [],
+  lost: ReadonlyArray<number> = [],
+): Page => {
   const { build, index, relay, log, nowMs } = shown;
+  const warnings = warningsOf([shown, ...others], lost);
   return {
     title: "Operator",
     body: html`<h1>Operator</h1>
-      ${warningsOf(shown)}
+      ${warnings.length === 0 ? notice("good", "Nothing needs the operator now.") : warnings.map(warningSection)}
       ${facts([
         ["Version", `${build.version} (${build.revision ?? "revision not known"})`],
         ["Network", build.cluster],
@@ -175,6 +161,19 @@ export const operatorPage = (shown: OperatorFacts): Page => {
   };
 };
 
+/** The facts of one process in place of its page, as the one that runs the workers asks for them: a structured clone. */
+export const FACTS_TYPE = "application/vnd.settlement-evidence.operator-facts";
+
+/** The page of several workers as an answer; the arguments are `operatorPage`'s. */
+export const joinedOperatorPage = (...workers: Parameters<typeof operatorPage>): Response =>
+  new Response(pageText(operatorPage(...workers), null), {
+    headers: {
+      ...Object.fromEntries(sharedHeaders([]).unrouted.read),
+      ...PAGE_POLICY,
+      "content-type": "text/html; charset=utf-8",
+    },
+  });
+
 /** `GET /` of the metrics' own listener. */
 export const operatorEndpoint: Endpoint = {
   method: "GET",
@@ -187,8 +186,20 @@ export const operatorEndpoint: Endpoint = {
   budget: null,
   params: {},
   query: Type.Object({}, { additionalProperties: false }),
-  answers: { 200: { description: "The page.", content: htmlContent("<!doctype html>…") } },
+  answers: {
+    200: {
+      description: "The page.",
+      content: {
+        ...htmlContent("<!doctype html>…"),
+        [FACTS_TYPE]: { schema: Type.String(), example: () => "" },
+      },
+    },
+  },
   problems: [],
-  handle: ({ headers }) =>
-    Effect.map(readOperatorFacts, (shown) => pageAnswer(operatorPage(shown), null, headers)),
+  handle: ({ headers, mediaType }) =>
+    Effect.map(readOperatorFacts, (shown) =>
+      mediaType === FACTS_TYPE
+        ? { bytes: new Uint8Array(serialize(shown)) }
+        : pageAnswer(operatorPage(shown), null, headers),
+    ),
 };

@@ -90,7 +90,9 @@ export const Problem = Type.Object(
       }),
     ),
     nodes: Type.Optional(
-      Count("How many nodes of the ledger say so: two where two are configured."),
+      Count(
+        "How many of the configured addresses of nodes say so: two where two are configured. Two addresses may lead to one node.",
+      ),
     ),
     index: Type.Optional(Count("The number of the escrow's last event.")),
     log_size: Type.Optional(Count("Leaves of the published log.")),

@@ -170,7 +170,7 @@ export const RelayOutcome = record("RelayOutcome", "What is known of a transacti
   }),
   nodes: nullable(Count("Nodes of the ledger that say so."), {
     description:
-      "How many nodes of the ledger say that it failed or expired: two where two are configured. Null when it did neither, and when it is not recorded.",
+      "How many of the configured addresses of nodes say that it failed or expired: two where two are configured. Two addresses may lead to one node. Null when it did neither, and when it is not recorded.",
   }),
   recreatable_escrow: nullable(Address("The one escrow that it creates."), {
     description:

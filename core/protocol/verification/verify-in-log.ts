@@ -22,8 +22,8 @@ export type LogVerdict = {
   /** `log_inclusion`, `witnessed_on_ledger` and `witnessed_append_only`. */
   readonly checks: ReadonlyArray<EvidenceCheck>;
   /**
-   * Who compared the log with the ledger, such as `complete up to event 299 as of 2026-08-01T00:00:00Z, by 2 nodes;
-   * quorum q wants 2 of [a, b, c]; signed: a, c`; null unless the quorum of `log_on_ledger` is met.
+   * Who compared the log with the ledger, such as `complete up to event 299 as of 2026-08-01T00:00:00Z, by 2 witnesses
+   * at their nodes; quorum q wants 2 of [a, b, c]; signed: a, c`; null unless the quorum of `log_on_ledger` is met.
    */
   readonly witnessedBy: string | null;
 };
@@ -50,15 +50,15 @@ const all = (outcome: EvidenceCheck["outcome"], reason: string): LogVerdict => (
   witnessedBy: null,
 });
 
-/** What the witnesses of each policy state, and who states it. */
+/** What the witnesses of each policy state, and who states it. Nobody can tell whether two of them asked one node. */
 export const STATED = {
-  on_ledger: { what: "complete", one: "node", more: "nodes" },
+  on_ledger: { what: "complete", one: "witness at its node", more: "witnesses at their nodes" },
   append_only: { what: "append-only", one: "witness", more: "witnesses" },
 } as const;
 
 /**
  * What the counted cosignatures state of a checkpoint, such as `complete up to event 299 as of 2026-08-01T00:00:00Z, by
- * 2 nodes`: the time is that of the oldest one. Of a log's last checkpoint they state no more than that it is the last:
+ * 2 witnesses at their nodes`: the time is that of the oldest one. Of a log's last checkpoint they state no more than that it is the last:
  * the ledger may have gone on. Null when none counts.
  */
 export const statedText = (

@@ -5,7 +5,7 @@ import { rotateAttestorInstruction } from "../../protocol/instructions/attestor-
 import { Instance } from "../../../ports/instance.ts";
 import { type DraftCall, finishCall } from "../escrow/prepare/finish-call.ts";
 import {
-  checkAttestorKey,
+  attestorFaults,
   checkTransactionSigner,
   nobodysFaults,
   parseSending,
@@ -44,10 +44,9 @@ export const prepareAttestor = Effect.fn("prepareAttestor")(function* (
       ...(attestor === undefined ? [addressFault("attestor" as const)] : []),
     ]);
   const sending = yield* parseSending(request, isOffCurve(merchant) ? null : merchant);
-  const nobodys = nobodysFaults({ wallet: merchant });
-  if (nobodys.length > 0) return yield* new ValidationFailed<"wallet">(nobodys);
+  const unsigned = [...nobodysFaults({ wallet: merchant }), ...attestorFaults(attestor)];
+  if (unsigned.length > 0) return yield* new ValidationFailed<"wallet" | "attestor">(unsigned);
   yield* checkTransactionSigner("wallet", merchant, sending.wantsTransaction);
-  yield* checkAttestorKey(attestor);
   const ground = yield* readMerchantGround(merchant, sending.payer ?? merchant);
   if (ground.merchant === null) return yield* new MerchantNotFound({ address: merchant });
   if (ground.merchant.attestor === attestor)

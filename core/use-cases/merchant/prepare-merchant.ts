@@ -8,7 +8,7 @@ import { depositFor } from "../../protocol/rules/lamport-rules.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { type DraftCall, finishCall } from "../escrow/prepare/finish-call.ts";
 import {
-  checkAttestorKey,
+  attestorFaults,
   checkTransactionSigner,
   nobodysFaults,
   parseSending,
@@ -43,8 +43,8 @@ export const prepareMerchant = Effect.fn("prepareMerchant")(function* (
     ]);
   const sending = yield* parseSending(request, merchant);
   const payer = sending.payer ?? merchant;
-  const nobodys = nobodysFaults({ merchant });
-  if (nobodys.length > 0) return yield* new ValidationFailed<"merchant">(nobodys);
+  const unsigned = [...nobodysFaults({ merchant }), ...attestorFaults(attestor)];
+  if (unsigned.length > 0) return yield* new ValidationFailed<"merchant" | "attestor">(unsigned);
   yield* checkTransactionSigner("merchant", merchant, sending.wantsTransaction);
   if (!isMerchantName(request.name))
     return yield* new ValidationFailed<"name">([
@@ -58,7 +58,6 @@ export const prepareMerchant = Effect.fn("prepareMerchant")(function* (
     return yield* new ValidationFailed<"name">([
       { field: "name", detail: "must have a character that shows: this one is all blanks" },
     ]);
-  yield* checkAttestorKey(attestor);
   const ground = yield* readMerchantGround(merchant, payer);
   if (ground.merchant !== null)
     return yield* wrongMerchantState(

@@ -170,7 +170,7 @@ describe("bun run cli verify --log", () => {
     const { code, stdout } = await verify("packet.json", "--trust", "trust.json");
     expect(code).toBe(0);
     expect(stdout).toContain(
-      "witness   account_on_ledger: witnesses state that the ledger left this account as it is here: complete up to event 299 as of 2026-08-01T00:00:00Z, by 2 nodes; quorum q wants 2 of [alpha, beta, gamma]; signed: alpha, beta\n",
+      "witness   account_on_ledger: witnesses state that the ledger left this account as it is here: complete up to event 299 as of 2026-08-01T00:00:00Z, by 2 witnesses at their nodes; quorum q wants 2 of [alpha, beta, gamma]; signed: alpha, beta\n",
     );
     expect(stdout).not.toContain("Not shown here");
     expect(stdout).toEndWith("\nverified\n");
@@ -198,7 +198,7 @@ describe("bun run cli verify --log", () => {
     expect([code, stderr]).toEqual([0, ""]);
     expect(asked).toContain("/log/tile/0/003");
     expect(stdout).toContain(
-      "ok        log_consistency: the log's tree of 900 leaves begins with the packet's of 300; complete up to event 899 as of 2026-08-01T00:00:00Z, by 2 nodes\n",
+      "ok        log_consistency: the log's tree of 900 leaves begins with the packet's of 300; complete up to event 899 as of 2026-08-01T00:00:00Z, by 2 witnesses at their nodes\n",
     );
   });
 

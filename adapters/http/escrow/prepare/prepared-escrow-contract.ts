@@ -42,7 +42,7 @@ export const PrepareEscrowRequest = record("PrepareEscrowRequest", "What is to b
     description: "Base units as a decimal integer, 1 to 2^64-1, without sign or leading zero.",
     ...judged({ pattern: "^[1-9][0-9]{0,19}$" }),
   }),
-  ttl_seconds: Type.Integer({ minimum: MIN_TTL_SECONDS, maximum: MAX_TTL_SECONDS }),
+  ttl_seconds: Type.Integer(judged({ minimum: MIN_TTL_SECONDS, maximum: MAX_TTL_SECONDS })),
   expires_at: OrNull(
     "The end itself, as YYYY-MM-DDThh:mm:ssZ: in the future, and at most ttl_seconds from now. By default ttl_seconds after the creation.",
   ),

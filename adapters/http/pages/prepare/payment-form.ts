@@ -29,11 +29,11 @@ export const FIELD_NAMES: ReadonlyArray<string> = FIELDS.map(([name]) => name);
 export type Filled = Readonly<Partial<Record<Name, string>>>;
 
 /**
- * The request that a filled form makes. What is no number, and an amount that is none of the mint, go as they were
- * typed: the service refuses them.
+ * The request that a filled form makes. It has the members that the service asks for, each of its type, so that the
+ * service judges them all at once: an amount that is none of the mint goes as it was typed, and 0 for what is no number.
  */
 export const requestOf = (filled: Filled, mints: ReadonlyArray<SupportedMint>) => {
-  const { agent = "", merchant = "", amount = "", mint = "", ttl = "", task, nonce } = filled;
+  const { agent = "", merchant = "", amount = "", mint = "", ttl = "", task = "", nonce } = filled;
   const listed = listedMint(mints, mint);
   const units = listed === undefined ? undefined : parseUnits(amount, listed.decimals);
   return {
@@ -41,8 +41,8 @@ export const requestOf = (filled: Filled, mints: ReadonlyArray<SupportedMint>) =
     merchant,
     mint,
     amount_stroops: units?.toString() ?? amount,
-    ttl_seconds: /^\d{1,15}$/.test(ttl) ? Number(ttl) : ttl,
-    ...(task === undefined || task === "" ? {} : { task_intent: task }),
+    ttl_seconds: /^\d{1,15}$/.test(ttl) ? Number(ttl) : 0,
+    task_intent: task,
     ...(nonce === undefined || nonce === "" ? {} : { nonce }),
   };
 };

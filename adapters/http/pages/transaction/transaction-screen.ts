@@ -8,6 +8,7 @@ import {
   facts,
   json,
   key,
+  live,
   notice,
   pill,
   tabs,
@@ -26,7 +27,13 @@ const statusPill = ({ status, error }: Outcome): Html => {
 const sentenceOf = ({ status, error, commitment, program_error: own, nodes }: Outcome): Html => {
   if (status === "landed" && error === null)
     return html`It is in a block, ${commitment ?? "seen"}, and did what it says.`;
-  const by = nodes === null ? "" : ` ${nodes} node${nodes === 1 ? " says" : "s say"} so.`;
+  // Two addresses may lead to one node.
+  const by =
+    nodes === null
+      ? ""
+      : nodes === 1
+        ? " One node says so."
+        : ` Asked at ${nodes} addresses, the nodes say so.`;
   if (status === "landed")
     return html`It is in a block and failed:
     ${own === null ? (error?.kind ?? "an error") : `${own.name}, ${own.message}`}.${by}`;
@@ -50,7 +57,11 @@ const again = (outcome: Outcome): Html => {
     : notice("warn", "Do not sign again yet: this one may still count.");
 };
 
-/** What became of a transaction. */
+/** The stream with the news of a transaction: those of its first escrow, as soon as they are confirmed. */
+const newsOf = ({ escrows: [escrow] }: Outcome): string =>
+  `/v1/indexer/events/stream?commitment=confirmed${escrow === undefined ? "" : `&escrow=${escrow}`}`;
+
+/** What became of a transaction, until that is final. */
 export const transactionScreen: Screen = {
   path: "/transactions/{signature}",
   show: async ({ params, read, origin }) => {
@@ -60,38 +71,45 @@ export const transactionScreen: Screen = {
     const { data } = answer;
     return {
       title: `Transaction ${data.signature}`,
+      ...(data.commitment === "finalized" ? {} : { follows: newsOf(data) }),
       body: html`<h1>Transaction</h1>
         <p>${wholeKey(data.signature)}</p>
-        <p>${statusPill(data)}</p>
-        <p class="lead">${sentenceOf(data)}</p>
-        ${again(data)}
-        ${facts([
-          data.slot === null ? null : ["Slot", data.slot],
-          data.commitment === null ? null : ["Commitment", data.commitment],
-          data.program === null ? null : ["Failing program", wholeKey(data.program)],
-          data.last_valid_block_height === null
-            ? null
-            : ["Can land up to block height", data.last_valid_block_height],
-          ...data.escrows.map((escrow): Fact => [
-            escrow === data.recreatable_escrow ? "Creates the escrow" : "Escrow",
-            wholeKey(escrow, `/escrows/${escrow}`),
-          ]),
-          ["Elsewhere", html`<a href="${data.explorer_url}" rel="noreferrer">Solana Explorer</a>`],
-        ])}
-        ${tabs("transaction", [
-          {
-            name: "Decoded",
-            isOpen: true,
-            body: html`${json("The outcome", data)}${curl(origin, path)}`,
-          },
-          {
-            name: "Logs",
-            body:
-              data.logs.length === 0
-                ? html`<p class="empty">Only failures keep their logs here.</p>`
-                : codeBlock("Log lines", foreignLines(data.logs.join("\n"))),
-          },
-        ])}`,
+        ${live(
+          "outcome",
+          html`<p>${statusPill(data)}</p>
+            <p class="lead">${sentenceOf(data)}</p>
+            ${again(data)}
+            ${facts([
+              data.slot === null ? null : ["Slot", data.slot],
+              data.commitment === null ? null : ["Commitment", data.commitment],
+              data.program === null ? null : ["Failing program", wholeKey(data.program)],
+              data.last_valid_block_height === null
+                ? null
+                : ["Can land up to block height", data.last_valid_block_height],
+              ...data.escrows.map((escrow): Fact => [
+                escrow === data.recreatable_escrow ? "Creates the escrow" : "Escrow",
+                wholeKey(escrow, `/escrows/${escrow}`),
+              ]),
+              [
+                "Elsewhere",
+                html`<a href="${data.explorer_url}" rel="noreferrer">Solana Explorer</a>`,
+              ],
+            ])}
+            ${tabs("transaction", [
+              {
+                name: "Decoded",
+                isOpen: true,
+                body: html`${json("The outcome", data)}${curl(origin, path)}`,
+              },
+              {
+                name: "Logs",
+                body:
+                  data.logs.length === 0
+                    ? html`<p class="empty">Only failures keep their logs here.</p>`
+                    : codeBlock("Log lines", foreignLines(data.logs.join("\n"))),
+              },
+            ])}`,
+        )}`,
     };
   },
 };

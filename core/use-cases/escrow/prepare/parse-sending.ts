@@ -54,23 +54,17 @@ export const parseSending = Effect.fnUntraced(function* (
   return sending;
 });
 
-/**
- * Fails with `ValidationFailed` for a key under which no signature can ever verify, so that nothing could be released.
- */
-export const checkAttestorKey = (
-  attestor: Address,
-): Effect.Effect<void, ValidationFailed<"attestor">> =>
-  canVerifyUnder(addressToBytes(attestor))
-    ? Effect.void
-    : Effect.fail(
-        new ValidationFailed<"attestor">([
-          {
-            field: "attestor",
-            detail:
-              "must be an Ed25519 public key that is not of small order: no signature verifies under this one",
-          },
-        ]),
-      );
+/** The faults of an attestor's key under which no signature can ever verify, so that nothing could be released. */
+export const attestorFaults = (attestor: Address | null): ReadonlyArray<FieldFault<"attestor">> =>
+  attestor === null || canVerifyUnder(addressToBytes(attestor))
+    ? []
+    : [
+        {
+          field: "attestor",
+          detail:
+            "must be an Ed25519 public key that is not of small order: no signature verifies under this one",
+        },
+      ];
 
 /** The faults of fields whose address nobody can ever sign for. */
 export const nobodysFaults = <const Field extends string>(

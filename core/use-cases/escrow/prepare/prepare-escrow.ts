@@ -22,7 +22,7 @@ import { Instance } from "../../../../ports/instance.ts";
 import { requirePinned } from "../../service/unpinned-programs.ts";
 import { enforceBetaLimits } from "../beta-limits.ts";
 import { AMOUNT_FAULT } from "./parse-claim.ts";
-import { checkAttestorKey, nobodysFaults, payerFaults } from "./parse-sending.ts";
+import { attestorFaults, nobodysFaults, payerFaults } from "./parse-sending.ts";
 import {
   addressFault,
   type FieldFault,
@@ -131,6 +131,17 @@ const valueFaults = (
   ];
 };
 
+const sessionKeyFaults = (sessionKey: Address | null): ReadonlyArray<Fault> =>
+  sessionKey === null || isCanonicalKey(addressToBytes(sessionKey))
+    ? []
+    : [
+        {
+          field: "sessionKey",
+          detail:
+            "must be the canonical encoding of an Ed25519 public key that is not of small order: no voucher verifies under this one",
+        },
+      ];
+
 /** The terms of a request. Fails like `prepareEscrow`. */
 const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) {
   const agentOwner = parseAddress(request.agentOwner);
@@ -139,7 +150,7 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
   const attestor = request.attestor === undefined ? null : parseAddress(request.attestor);
   const payer = request.payer === undefined ? null : parseAddress(request.payer);
   const sessionKey = request.sessionKey === undefined ? null : parseAddress(request.sessionKey);
-  const badAddresses = () => [
+  const badAddresses: ReadonlyArray<Fault> = [
     ...(agentOwner === undefined ? [addressFault("agentOwner")] : []),
     ...(merchant === undefined ? [addressFault("merchant")] : []),
     ...(mint === undefined ? [addressFault("mint")] : []),
@@ -150,9 +161,17 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
   const amount = parseAmount(request.amount);
   const supplied = request.taskHash === undefined ? undefined : parseHash32(request.taskHash);
   const expiresAt = request.expiresAt === undefined ? null : parseUnixTime(request.expiresAt);
-  const badValues = valueFaults(request, { amount, hash: supplied, expiresAt });
+  const { ttlSeconds } = request;
+  const badValues: ReadonlyArray<Fault> = [
+    ...valueFaults(request, { amount, hash: supplied, expiresAt }),
+    // The merchant's wallet signed when it was registered.
+    ...nobodysFaults({ agentOwner: agentOwner ?? null, merchant: merchant ?? null }),
+    ...payerFaults(payer ?? null),
+    ...attestorFaults(attestor ?? null),
+    ...sessionKeyFaults(sessionKey ?? null),
+  ];
   if (badValues.length > 0 || amount === undefined || expiresAt === undefined)
-    return yield* new ValidationFailed([...badAddresses(), ...badValues]);
+    return yield* new ValidationFailed([...badAddresses, ...badValues]);
   if (
     agentOwner === undefined ||
     merchant === undefined ||
@@ -161,24 +180,11 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
     payer === undefined ||
     sessionKey === undefined
   )
-    return yield* new InvalidAddress(badAddresses());
-  // The merchant's wallet signed when it was registered.
-  const unsigned = [...nobodysFaults({ agentOwner, merchant }), ...payerFaults(payer)];
-  if (unsigned.length > 0) return yield* new ValidationFailed<keyof PrepareEscrowRequest>(unsigned);
-  if (attestor !== null) yield* checkAttestorKey(attestor);
-  if (sessionKey !== null && !isCanonicalKey(addressToBytes(sessionKey)))
-    return yield* new ValidationFailed<keyof PrepareEscrowRequest>([
-      {
-        field: "sessionKey",
-        detail:
-          "must be the canonical encoding of an Ed25519 public key that is not of small order: no voucher verifies under this one",
-      },
-    ]);
+    return yield* new InvalidAddress(badAddresses);
   const { taskIntent, nonce } = request;
   const derived = taskIntent === undefined ? undefined : taskHash(taskIntent, nonce);
   const hash = supplied ?? derived;
   if (hash === undefined) return yield* new TaskRequired();
-  const { ttlSeconds } = request;
   yield* enforceBetaLimits({ mint, amount, ttlSeconds });
   const terms: EscrowTerms = {
     agentOwner,

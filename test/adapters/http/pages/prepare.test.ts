@@ -67,12 +67,28 @@ test.each([
   ["amount", "-1"],
   ["ttl", "0"],
   ["ttl", "soon"],
+  ["task", ""],
   ["nonce", "n".repeat(129)],
 ])("a fault of the service stands beside its field: %s %p", async (name, value) => {
   const { status, page } = await pageOf(form({ [name]: value }));
   expect(status).toBe(422);
   expect(faultsBeside(page, name)).toContain("✗");
   expect(page.match(/aria-invalid/g)).toHaveLength(1);
+});
+
+test("every wrong field is marked at once, whatever is wrong with it", async () => {
+  const wrong = {
+    agent: "x",
+    merchant: "1".repeat(32),
+    amount: "abc",
+    ttl: "soon",
+    task: "",
+    nonce: "n".repeat(129),
+  };
+  const { status, page } = await pageOf(form(wrong));
+  expect(status).toBe(422);
+  for (const name of Object.keys(wrong))
+    expect([name, faultsBeside(page, name).match(/✗/g)?.length]).toEqual([name, 1]);
 });
 
 test.each(["", "0", "abc", "1,50", "1.1234567"])(

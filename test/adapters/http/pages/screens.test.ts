@@ -2,6 +2,9 @@ import { expect, test } from "bun:test";
 import { escrowTimeline } from "../../../../adapters/http/pages/escrow/escrow-timeline.ts";
 import { consoleSheet } from "../../../../adapters/http/pages/shell/browser-script.ts";
 import { html } from "../../../../adapters/http/pages/shell/html.ts";
+import { type Page, pageText } from "../../../../adapters/http/pages/shell/shell.ts";
+import { transactionScreen } from "../../../../adapters/http/pages/transaction/transaction-screen.ts";
+import { relayOutcomeExample } from "../../../../adapters/http/relay/relay-contract.ts";
 import { escrow, merchant } from "../support/parties.ts";
 import { standing } from "../support/standing-service.ts";
 
@@ -45,6 +48,26 @@ test("an escrow's page says in words and in its timeline what became of the paym
     expect(text).toContain(row === open ? "Not settled yet" : "Settled:");
     expect(text).toContain("USDC");
   }
+});
+
+test("a transaction's page follows its escrow's news until its outcome is final, and tells addresses, not nodes", async () => {
+  const shown = async (changed: object) => {
+    const data = { ...relayOutcomeExample(), ...changed };
+    const view = { params: {}, origin: "", read: () => Promise.resolve({ data }) };
+    return (await transactionScreen.show(
+      view as unknown as Parameters<typeof transactionScreen.show>[0],
+    )) as Page;
+  };
+  const final = await shown({});
+  expect(final.follows).toBeUndefined();
+  expect(pageText(final, null)).toContain("Asked at 2 addresses, the nodes say so.");
+  expect(pageText(await shown({ nodes: 1 }), null)).toContain("One node says so.");
+  const pending = await shown({ status: "pending", commitment: null, nodes: null });
+  const [escrow] = relayOutcomeExample().escrows;
+  const news = "/v1/indexer/events/stream?commitment=confirmed";
+  expect(pending.follows).toBe(`${news}&escrow=${escrow}`);
+  expect(pageText(pending, null)).toContain('<div id="outcome" data-live>');
+  expect((await shown({ commitment: "confirmed", escrows: [] })).follows).toBe(news);
 });
 
 test("a pending escrow counts down on the ledger's clock and says who can do what", async () => {

@@ -67,7 +67,7 @@ describe("a packet's checkpoint compared with the log's of now", () => {
       verdict: "verified",
       outcome: "passed",
       reason:
-        "the log's tree of 900 leaves begins with the packet's of 300; complete up to event 899 as of 2026-08-01T00:00:00Z, by 2 nodes",
+        "the log's tree of 900 leaves begins with the packet's of 300; complete up to event 899 as of 2026-08-01T00:00:00Z, by 2 witnesses at their nodes",
     });
   });
 
@@ -117,7 +117,7 @@ describe("a packet's checkpoint compared with the log's of now", () => {
       verdict: "verified",
       outcome: "passed",
       reason:
-        "the log's tree of 900 leaves begins with the packet's of 300; the log ended at 900 leaves; ended after event 899 as of 2026-08-01T00:00:00Z, by 2 nodes",
+        "the log's tree of 900 leaves begins with the packet's of 300; the log ended at 900 leaves; ended after event 899 as of 2026-08-01T00:00:00Z, by 2 witnesses at their nodes",
     });
     const note = (_: string, checkpoint: Checkpoint) =>
       checkpointNote({ ...checkpoint, isLast: true }, WITNESSES.slice(0, 2));
@@ -175,7 +175,7 @@ describe("a packet's checkpoint compared with the log's of now", () => {
       verdict: "verified",
       outcome: "passed",
       reason:
-        "the log's tree of 300 leaves begins with the packet's of 300; complete up to event 299 as of 2026-08-01T00:00:01Z, by 2 nodes; append-only up to event 299 as of 2026-08-01T00:00:00Z, by 1 witness",
+        "the log's tree of 300 leaves begins with the packet's of 300; complete up to event 299 as of 2026-08-01T00:00:01Z, by 2 witnesses at their nodes; append-only up to event 299 as of 2026-08-01T00:00:00Z, by 1 witness",
     });
     const none = { ...POLICY, logOnLedger: logPolicyText("quorum none") };
     expect(consistency(packet, answerOf(packet, tree), none).reason).toEndWith(

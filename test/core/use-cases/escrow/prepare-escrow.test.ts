@@ -152,6 +152,11 @@ describe("prepare escrow", () => {
       { mint: "", amount: "-1" },
       ["ValidationFailed", "mint", "amount"],
     ],
+    [
+      "addresses that nobody signs for beside bad ones and a bad value",
+      { agentOwner: "1".repeat(32), mint: "", payer: "1".repeat(32), amount: "-1" },
+      ["ValidationFailed", "mint", "amount", "agentOwner", "payer"],
+    ],
     ["neither hash nor intent", { taskIntent: undefined }, ["TaskRequired"]],
     ["no intent, bad nonce", { taskIntent: undefined, nonce: "" }, ["ValidationFailed", "nonce"]],
     [
