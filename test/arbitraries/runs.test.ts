@@ -1,11 +1,18 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { join } from "node:path";
 import { runs } from "./runs.ts";
 
 const failing = fc.property(fc.integer(), (value) => {
   if (value > 1000) throw new Error(`${value} is too large`);
 });
 const AGAIN = /FC_SEED=(-?\d+) bun test test\/arbitraries\/runs\.test\.ts\n/;
+
+const PRELOAD = join(import.meta.dir, "../preload.ts");
+/** Draws a whole number as a sample, and another in a property. */
+const DRAW = `import fc from "fast-check";
+console.log(fc.sample(fc.integer(), 1)[0]);
+fc.assert(fc.property(fc.integer(), (value) => console.log(value)), { numRuns: 1 });`;
 
 /** The message of a failing property, without its stack lines. */
 const failure = (): string => {
@@ -41,4 +48,18 @@ test("a property that holds prints nothing", () => {
     fc.property(fc.nat(), (value) => value >= 0),
     runs(10),
   );
+});
+
+test("FC_SEED also draws the samples and properties that name no seed", async () => {
+  const drawn = async (seed: string): Promise<string> => {
+    const child = Bun.spawn([process.execPath, "--preload", PRELOAD, "-e", DRAW], {
+      env: { ...process.env, FC_SEED: seed },
+      stdout: "pipe",
+    });
+    return new Response(child.stdout).text();
+  };
+  const [one, again, other] = await Promise.all(["1", "1", "2"].map(drawn));
+  expect(one).toMatch(/^(?:-?\d+\n){2}$/);
+  expect(again).toBe(one);
+  expect(other).not.toBe(one);
 });

@@ -8,6 +8,9 @@ const fromEnvironment = (name: string): number | undefined => {
   return Number(text);
 };
 
+/** The seed that FC_SEED gives, if any. */
+export const givenSeed = (): number | undefined => fromEnvironment("FC_SEED");
+
 /** The path of the test file that calls this, from the root; empty for a contract suite or a helper. */
 const askingFile = (): string => {
   const file = /\/[^\s():]+\.(?:test|chaos|postgres|proxy|alerts)\.ts(?=:)/.exec(
@@ -21,7 +24,7 @@ const askingFile = (): string => {
  * it, its counterexample and its cause.
  */
 export const runs = <T>(count: number): Parameters<T> => {
-  const seed = fromEnvironment("FC_SEED");
+  const seed = givenSeed();
   const numRuns = fromEnvironment("FC_NUM_RUNS") ?? count;
   const file = askingFile();
   return {

@@ -36,7 +36,7 @@ test(
     killSyncs({
       script: `${import.meta.dir}/support/kills/sync-until-killed.ts`,
       kills: amountOf({ quick: 6, long: 500 }),
-      mostKillsASync: 16,
+      mostKillsASync: amountOf({ quick: 5, long: 16 }),
       atOnce: 2,
       newStore: () => freshPath("killed.sqlite"),
       dumpOf: (path) => dumpOfIndex(path),

@@ -1,3 +1,3 @@
 import { withoutNodeContract } from "../support/without-node.ts";
 
-withoutNodeContract(() => ({ settings: {}, isInFolder: true }));
+withoutNodeContract({ settings: () => ({}), isInFolder: true });

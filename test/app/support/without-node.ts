@@ -92,22 +92,21 @@ const rowsWithoutMint = (before: Awaited<ReturnType<typeof served>>): ReturnType
 const marksOf = ({ lists }: Awaited<ReturnType<typeof served>>) =>
   lists.map(({ body }) => (body["index"] as { stale?: true }).stale);
 
-const starts = [
-  ["in one thread", inThisProcess],
-  ["with a sync worker", inProcessOfItsOwn],
-] as const;
-
-/**
- * Where a service keeps its index: settings that name a store of its own, and whether that store stands in its folder.
- */
-export type StoreOfService = () => {
-  readonly settings: Readonly<Record<string, string>>;
-  /** Where it does not, the service is started again in an empty folder. */
+/** Where a service keeps its index. */
+export type StoreOfService = {
+  /** Settings that name a store of its own. */
+  readonly settings: () => Readonly<Record<string, string>>;
+  /** Where the store does not stand in its folder, the service is started again in an empty one. */
   readonly isInFolder: boolean;
 };
 
 /** What a service that has synced must do when it is started again without its node, whatever its store is. */
-export const withoutNodeContract = (storeOf: StoreOfService) => {
+export const withoutNodeContract = (store: StoreOfService) => {
+  const starts: ReadonlyArray<readonly [string, typeof inThisProcess]> = [
+    ["in one thread", inThisProcess],
+    // Only a store that stands in the folder is written by a worker.
+    ...(store.isInFolder ? [["with a sync worker", inProcessOfItsOwn] as const] : []),
+  ];
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   let ledgers: ReadonlyArray<Awaited<ReturnType<typeof startLedger>>>;
 
@@ -128,10 +127,10 @@ export const withoutNodeContract = (storeOf: StoreOfService) => {
     async (name, start) => {
       const gate = startGate();
       const [ours = "", another = ""] = ledgers.map(({ rpcUrl }) => rpcUrl);
-      const store = storeOf();
+      const settings = store.settings();
       const environmentIn = (folder: string) => ({
         ...environment(`${directory.path}/${folder} ${name}`, gate.url),
-        ...store.settings,
+        ...settings,
       });
       gate.passTo(ours);
       const first = await start(environmentIn("service"));

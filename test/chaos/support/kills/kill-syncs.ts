@@ -17,8 +17,10 @@ const bundled = async (script: string): Promise<string> => {
   return output.path;
 };
 
-/** The least share of kills that must hit a sync inside a batch. */
+/** So many of the planned kills must hit a sync inside a batch, as a share. */
 const LEAST_IN_A_BATCH = 0.25;
+/** Where the machine is so busy that most kills come behind the batch that they aim at, more are made, up to this. */
+const MOST_FOR_ONE_PLANNED = 20;
 const ESCROWS = 1500;
 const SETTLED = 100;
 
@@ -50,8 +52,8 @@ type Plan = {
 
 /**
  * Syncs stores twice. Each sync runs in processes that are killed with SIGKILL, and then in one that is not. Checks
- * that each store is whole after each kill, and in the end equals a store that was never killed. Fails when too few
- * kills hit a batch.
+ * that each store is whole after each kill, and in the end equals a store that was never killed. It goes on until
+ * enough kills have hit a batch.
  */
 export const killSyncs = async (plan: Plan): Promise<void> => {
   using first = serveNode(repeating(new ChainNode(worldBefore("first")).answer));
@@ -86,12 +88,9 @@ export const killSyncs = async (plan: Plan): Promise<void> => {
     }
     expect((await plan.dumpOf(store)) === expected, `seed ${SEED}, store ${number}`).toBe(true);
   };
-  const isOver = (): boolean => {
-    const inBatch = met.get("in a batch") ?? 0;
-    if (killed < plan.kills) return false;
-    // A few kills may miss by chance. Then more are made, up to a limit.
-    return inBatch >= killed * LEAST_IN_A_BATCH || killed > 3 * plan.kills;
-  };
+  const isBatchHit = (): boolean => (met.get("in a batch") ?? 0) >= plan.kills * LEAST_IN_A_BATCH;
+  const isOver = (): boolean =>
+    (killed >= plan.kills && isBatchHit()) || killed >= MOST_FOR_ONE_PLANNED * plan.kills;
   const worker = async (name: number): Promise<void> => {
     const random = randomOf(`kill ${name}`);
     while (!isOver()) await killIn(plan.newStore(), (stores += 1), random);
@@ -101,5 +100,5 @@ export const killSyncs = async (plan: Plan): Promise<void> => {
   tell(
     `${killed} kills (${moments.join(", ")}) in ${stores} stores: whole, and at the end equal to the uninterrupted one`,
   );
-  expect(met.get("in a batch") ?? 0).toBeGreaterThanOrEqual(killed * LEAST_IN_A_BATCH);
+  expect({ moments, isBatchHit: isBatchHit() }).toEqual({ moments, isBatchHit: true });
 };
