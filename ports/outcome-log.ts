@@ -32,6 +32,11 @@ export class OutcomeLog extends Context.Service<
   {
     /** Records a transaction before its first sending. False when its signature is recorded already. */
     readonly open: (entry: RelayEntry) => Effect.Effect<boolean, StoreUnavailable>;
+    /**
+     * Fails where `open` would, and keeps nothing: the entry is written where `open` writes it, and struck out in the
+     * same step.
+     */
+    readonly tryOpen: (entry: RelayEntry) => Effect.Effect<void, StoreUnavailable>;
     /** Records an outcome for good. A second outcome changes nothing. */
     readonly resolve: (
       signature: LedgerSignature,

@@ -29,6 +29,7 @@ export const outcomeLogMemory: Layer.Layer<OutcomeLog> = Layer.sync(OutcomeLog, 
         entries.set(entry.signature, entry);
         return true;
       }),
+    tryOpen: () => Effect.void,
     resolve: (signature, outcome) =>
       Effect.sync(() => {
         const entry = entries.get(signature);

@@ -5,6 +5,7 @@ import {
   idempotencyKeys,
   openRelay,
   settleRelay,
+  tryRelay,
   unsettledRelays,
 } from "./relay/relay-table.ts";
 import type { LedgerIdentity } from "../sql/ledger-identity.ts";
@@ -21,10 +22,11 @@ export const outcomeLogPostgres = (identity: LedgerIdentity) =>
     OutcomeLog,
     Effect.gen(function* () {
       const store = yield* openClaimed(identity);
-      const { run } = store;
+      const { run, transaction } = store;
       const keys = yield* idempotencyKeys(store);
       return OutcomeLog.of({
         open: storeCall(run, "OutcomeLog.open", openRelay),
+        tryOpen: storeCall(transaction, "OutcomeLog.tryOpen", tryRelay),
         resolve: storeCall(run, "OutcomeLog.resolve", settleRelay),
         find: storeCall(run, "OutcomeLog.find", findRelay),
         unresolved: storeCall(run, "OutcomeLog.unresolved", unsettledRelays),

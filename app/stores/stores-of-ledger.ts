@@ -208,6 +208,7 @@ const outcomeLog = ({ use }: Opening<OutcomeLog>) => {
     use("relay", (stores) => work(Context.get(stores, OutcomeLog)));
   return Context.make(OutcomeLog, {
     open: (entry) => logged((log) => log.open(entry)),
+    tryOpen: (entry) => logged((log) => log.tryOpen(entry)),
     resolve: (signature, outcome) => logged((log) => log.resolve(signature, outcome)),
     find: (signature) => logged((log) => log.find(signature)),
     unresolved: (limit) => logged((log) => log.unresolved(limit)),

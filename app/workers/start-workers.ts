@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { Data, Deferred, Effect, type Scope } from "effect";
+import { Data, Deferred, Duration, Effect, Option, type Scope } from "effect";
 import { liveAgainAndAgain } from "../../adapters/bun/child-process.ts";
 import { type ListenFailed, takePort } from "../../adapters/http/server/serve-http.ts";
 import { EX_CONFIG } from "../command-line/command-line.ts";
@@ -25,6 +25,8 @@ export class WorkerRefused extends Data.TaggedError("WorkerRefused")<{
 
 /** A start fails when one worker has ended this often in a row before it listened. */
 const MOST_TRIES = 5;
+/** How long a worker may take until it listens, with room for a busy machine: it waits for no node and no database. */
+const LISTEN_WITHIN_MS = 120_000;
 
 /** What a worker tells the process that runs it once it listens: scheme, host and port of its listeners. */
 export type WorkerListens = { readonly url: string; readonly metricsUrl: string | null };
@@ -79,6 +81,15 @@ const workerProcess = (
       }),
   );
 
+/** Whether a worker takes longer than it may until it listens. Never says so of one that listens. */
+const isSilent = (begun: Deferred.Deferred<void>, withinMs: number) =>
+  Deferred.await(begun).pipe(
+    Effect.timeoutOption(Duration.millis(withinMs)),
+    Effect.flatMap(
+      Option.match({ onNone: () => Effect.succeed(true), onSome: () => Effect.never }),
+    ),
+  );
+
 /** No children yet. Those that are in it when this process exits at once are killed with it. */
 const noChildren = Effect.gen(function* () {
   const children: Children = new Set();
@@ -94,11 +105,13 @@ const noChildren = Effect.gen(function* () {
 
 /**
  * Starts as many workers as the settings say, which share the port, and keeps them running until the scope closes:
- * another one takes the place of each that ends. Completes once all listen, and fails when one ends five times in a row
- * before that. The first one takes the port before the others, so that 0 stands for a free one.
+ * another one takes the place of each that ends, and of each that does not listen within `listenWithinMs`, which is
+ * killed. Completes once all listen, and fails when one ends five times in a row before that. The first one takes the
+ * port before the others, so that 0 stands for a free one.
  */
 export const startWorkers = (
   settings: Settings,
+  listenWithinMs: number = LISTEN_WITHIN_MS,
 ): Effect.Effect<RunningWorkers, WorkersFailure, Scope.Scope> =>
   Effect.gen(function* () {
     const { host: hostname, metricsPort } = settings;
@@ -121,19 +134,30 @@ export const startWorkers = (
       const live = Effect.gen(function* () {
         lives += 1;
         failedTries += 1;
+        const listened = yield* Deferred.make<void>();
         const child = yield* workerProcess(worker, port, children, (at) => {
           if (port === 0) port = Number(new URL(at.url).port);
           listening.set(worker, at);
           failedTries = 0;
+          Deferred.doneUnsafe(listened, Effect.void);
           Deferred.doneUnsafe(begun, Effect.succeed(at));
         });
-        const code = yield* Effect.promise(() => child.exited);
+        const exited = Effect.promise(() => child.exited);
+        const hangs = yield* Effect.raceFirst(
+          Effect.as(exited, false),
+          isSilent(listened, listenWithinMs),
+        );
+        if (hangs) child.kill("SIGKILL");
+        const code = yield* exited;
         listening.delete(worker);
         const isRefused = code === EX_CONFIG;
         // A setting that has gone bad since the start, such as a key's file, keeps nobody else from serving.
         if (isRefused && (lives === 1 || listening.size === 0))
           return yield* new WorkerRefused({ worker, ended: null });
-        const reason = child.signalCode === null ? `exit code ${code}` : String(child.signalCode);
+        const ended = child.signalCode === null ? `exit code ${code}` : String(child.signalCode);
+        const reason = hangs
+          ? `${ended}, because it did not listen within ${listenWithinMs / 1000} s`
+          : ended;
         if (!isUp && failedTries >= MOST_TRIES)
           return yield* new WorkerRefused({ worker, ended: reason });
         return isRefused ? "it cannot serve with these settings, and has said why" : reason;

@@ -24,7 +24,7 @@ const WAITS_MS = Math.max(...OPERATOR_ALERTS.map(({ forMinutes }) => forMinutes)
 const NOW_MS = endOf(1) * 1000 - WAITS_MS;
 
 const { service } = await standing();
-const { well, log, node, webhook, full, planted } = plantedFacts({
+const { well, log, node, webhook, planted } = plantedFacts({
   ...(await service.runtime.runPromise(readOperatorFacts)),
   nowMs: NOW_MS,
 });
@@ -129,7 +129,7 @@ const anyFacts = fc
     relay: {
       ...well.relay,
       pending: drawn.pending,
-      unrecorded: drawn.isUnrecorded ? full : null,
+      unrecorded: drawn.isUnrecorded ? { fault: null } : null,
       oldestAgeMs: drawn.oldestAgeMs,
     },
     policyProblem: drawn.policyProblem,

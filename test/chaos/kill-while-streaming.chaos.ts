@@ -93,7 +93,7 @@ test(
       LOG_SIGNING_KEY: key,
       NATS_URL: `nats://${server.address}`,
     }));
-    const services = environments.map(startShortLivedService);
+    const services = environments.map((env) => startShortLivedService(env));
     for (let kill = 0; kill < kills; kill++) {
       await stream.sent(1 + below(MOST_HEARD));
       await Bun.sleep(below(LATEST_MS));

@@ -68,6 +68,19 @@ export const outcomeLogContract = <E>(
         }),
       ));
 
+    test("a trial keeps nothing, and leaves what was opened before as it is", () =>
+      withLog((log) =>
+        Effect.gen(function* () {
+          const [entry, other] = [entryOf(1), entryOf(2)];
+          yield* log.tryOpen(entry);
+          expect(yield* log.find(entry.signature)).toBeNull();
+          expect(yield* log.open(entry)).toBe(true);
+          yield* log.tryOpen({ ...entry, lastValidBlockHeight: 1n });
+          yield* log.tryOpen(other);
+          expect(yield* log.unresolved(10)).toEqual([entry]);
+        }),
+      ));
+
     test("an entry is found as it was opened, and can be opened only once", () =>
       withLog((log) =>
         Effect.gen(function* () {

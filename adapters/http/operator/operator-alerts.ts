@@ -89,7 +89,7 @@ export const OPERATOR_ALERTS = [
     says: ({ relay: { unrecorded }, notReady }) => {
       if (unrecorded === null || notReady.includes("store")) return [];
       const { fault } = unrecorded;
-      const why = fault === undefined ? "." : `: ${fault.problem}. ${fault.cure}`;
+      const why = fault === null ? "." : `: ${fault.problem}. ${fault.cure}`;
       return [`Transactions cannot be recorded, so that none is relayed${why}`];
     },
     expr: `${m("relay_unrecorded")} == 1 unless on (job, instance, worker) ${m("service_not_ready")}{part="store"} == 1`,

@@ -19,6 +19,12 @@ export const openRelay = async (sql: Queries, entry: RelayEntry): Promise<boolea
   return inserted.length > 0;
 };
 
+/** Records a transaction and strikes it out again, within a transaction. One that was recorded before stays. */
+export const tryRelay = async (sql: Queries, entry: RelayEntry): Promise<void> => {
+  if (await openRelay(sql, entry))
+    await rowsOf(sql, "DELETE FROM relay WHERE signature = $1", [entry.signature]);
+};
+
 /** Records an outcome, unless there is one. */
 export const settleRelay = async (
   sql: Queries,

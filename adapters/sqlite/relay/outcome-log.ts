@@ -26,6 +26,7 @@ export const outcomeLogSqlite = (options: LedgerIdentity & { readonly path: stri
       const keys = idempotencyTable(db);
       return OutcomeLog.of({
         open: storeCall("OutcomeLog.open", relays.open),
+        tryOpen: storeCall("OutcomeLog.tryOpen", relays.tryOpen),
         resolve: storeCall("OutcomeLog.resolve", relays.settle),
         find: storeCall("OutcomeLog.find", relays.find),
         unresolved: storeCall("OutcomeLog.unresolved", relays.unsettled),

@@ -19,9 +19,15 @@ export const relayTable = (db: Database) => {
   const open = db.query<RelayRow, [number]>(
     "SELECT * FROM relay WHERE outcome IS NULL ORDER BY opened_at_ms LIMIT ?1",
   );
+  const strike = db.query<null, [string]>("DELETE FROM relay WHERE signature = ?1");
+  const openNew = (entry: RelayEntry): boolean => insert.run(...relayValues(entry)).changes > 0;
+  const tryOpen = db.transaction((entry: RelayEntry): void => {
+    if (openNew(entry)) strike.run(entry.signature);
+  });
   return {
     /** Whether the entry is new. */
-    open: (entry: RelayEntry): boolean => insert.run(...relayValues(entry)).changes > 0,
+    open: openNew,
+    tryOpen: (entry: RelayEntry): void => tryOpen.immediate(entry),
     settle: (signature: LedgerSignature, outcome: FinalOutcome): void => {
       update.run(...outcomeValues(signature, outcome));
     },

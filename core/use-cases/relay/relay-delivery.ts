@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Option, Schedule } from "effect";
+import { Context, Duration, Effect, Option, Schedule } from "effect";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import type { LandedTransaction, RelayEntry } from "../../domain/relay/relay-entry.ts";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
@@ -29,6 +29,9 @@ export type SendFailure =
   | LedgerFailure
   | StoreUnavailable;
 
+/** What is written before a transaction is sent. */
+type Recorded = "entry" | "key";
+
 /** Sends transactions to the ledger and finds their outcomes, also after the request has ended. */
 export class RelayDelivery extends Context.Service<
   RelayDelivery,
@@ -51,11 +54,14 @@ export class RelayDelivery extends Context.Service<
     /** Where a transaction landed, after waiting for `confirmed` up to the instance's limit; null when it has not. */
     readonly confirmed: (signature: LedgerSignature) => Effect.Effect<HeldLanding | null>;
     /**
-     * A write of the relay's log that comes before a sending. When it fails nothing is relayed, which the log says once,
-     * and `unrecorded` until a write has succeeded.
+     * A write of the relay's log without which a transaction is not sent: its entry, or before that its key. When it
+     * fails the log says so, and `unrecorded`, until such a write succeeds, or `again`, which is tried every two seconds:
+     * the same write, of which nothing stays.
      */
     readonly recording: <A>(
+      what: Recorded,
       write: Effect.Effect<A, StoreUnavailable>,
+      again: Effect.Effect<unknown, StoreUnavailable>,
     ) => Effect.Effect<A, StoreUnavailable>;
     /** Why transactions cannot be recorded; null when they can, as far as the last write has shown. */
     readonly unrecorded: Effect.Effect<StoreUnavailable | null>;
@@ -68,9 +74,6 @@ export class RelayDelivery extends Context.Service<
 
 /** Between two tries to load the entries from before a restart. */
 const UNTIL_RESUMED = Duration.millis(100);
-
-/** The key that is claimed while nothing can be recorded. Its row is as large as that of a whole transaction. */
-const TRIAL = { client: "the relay itself", key: "trial", fingerprint: "0".repeat(1232) };
 
 const isConfirmed = (landed: LandedTransaction | null): boolean =>
   landed !== null && landed.commitment !== "processed";
@@ -101,35 +104,36 @@ export const makeRelayDelivery = Effect.gen(function* () {
     memory?.resumed();
   });
 
-  /** Why the last write before a sending failed; null when it did not. Each client gets a problem anyhow. */
-  let unrecorded: StoreUnavailable | null = null;
-  const recording = <A>(write: Effect.Effect<A, StoreUnavailable>) =>
+  /** The writes that failed last, with how and what is tried again. Each client gets a problem anyhow. */
+  const refused = new Map<
+    Recorded,
+    {
+      readonly failure: StoreUnavailable;
+      readonly again: Effect.Effect<unknown, StoreUnavailable>;
+    }
+  >();
+  const recording: RelayDelivery["Service"]["recording"] = (what, write, again) =>
     write.pipe(
       Effect.tapError((failure) => {
-        const wasTold = unrecorded !== null;
-        unrecorded = failure;
-        return wasTold
-          ? Effect.void
-          : Effect.logError("nothing is relayed, because it cannot be recorded", {
-              cause: failure.message,
-            });
-      }),
-      Effect.tap(() => {
-        const wasTold = unrecorded !== null;
-        unrecorded = null;
-        return wasTold
-          ? Effect.logInfo("transactions are recorded and relayed again")
+        const isNews = refused.size === 0;
+        refused.set(what, { failure, again });
+        const { message: cause } = failure;
+        return isNews
+          ? Effect.logError("nothing is relayed, because it cannot be recorded", { cause })
           : Effect.void;
       }),
+      Effect.tap(() =>
+        refused.delete(what) && refused.size === 0
+          ? Effect.logInfo("transactions are recorded and relayed again")
+          : Effect.void,
+      ),
     );
   /** Finds out whether the store takes writes again, also while nobody relays. */
-  const tryToRecord = Effect.gen(function* () {
-    if (unrecorded === null) return;
-    const nowMs = yield* Clock.currentTimeMillis;
-    const forgottenBeforeMs = nowMs - RELAY_POLICY.idempotencyKeyTtlMs;
-    const { status } = yield* log.claimKey({ ...TRIAL, nowMs, forgottenBeforeMs });
-    if (status === "claimed") yield* recording(log.answerKey(TRIAL, null));
-  }).pipe(Effect.ignore);
+  const tryToRecord = Effect.suspend(() =>
+    Effect.forEach([...refused], ([what, { again }]) =>
+      Effect.ignore(recording(what, again, again)),
+    ),
+  );
 
   const round = resolveRelays(queue).pipe(
     Effect.catchTag("StoreUnavailable", ({ cause }) =>
@@ -183,7 +187,7 @@ export const makeRelayDelivery = Effect.gen(function* () {
     once,
     accept: Effect.fn("RelayDelivery.accept")(function* (entry: RelayEntry, client) {
       yield* queue.admit(entry, client);
-      yield* recording(log.open(entry)).pipe(
+      yield* recording("entry", log.open(entry), log.tryOpen(entry)).pipe(
         Effect.onError(() => Effect.sync(() => queue.remove(entry))),
       );
       memory?.take(entry);
@@ -197,7 +201,7 @@ export const makeRelayDelivery = Effect.gen(function* () {
       }),
     confirmed: (signature) => confirmedOnce(signature, awaitConfirmation(signature)),
     recording,
-    unrecorded: Effect.sync(() => unrecorded),
+    unrecorded: Effect.sync(() => [...refused.values()][0]?.failure ?? null),
     underWay: Effect.sync(queue.size),
     oldestMs: Effect.sync(queue.oldestMs),
   });

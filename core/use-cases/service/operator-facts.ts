@@ -38,6 +38,7 @@ export const readOperatorFacts = Effect.gen(function* () {
   const { cluster, version, revision, startedAtMs } = yield* Instance;
   const delivery = yield* RelayDelivery;
   const oldestMs = yield* delivery.oldestMs;
+  const unrecorded = yield* delivery.unrecorded;
   const { current, former } = yield* EvidenceSigner;
   const { key: witnessKey } = yield* Witness;
   return {
@@ -52,8 +53,8 @@ export const readOperatorFacts = Effect.gen(function* () {
     relay: {
       pending: yield* delivery.underWay,
       capacity: RELAY_POLICY.queueCapacity,
-      /** Why transactions cannot be recorded, so that none is relayed; null when they can. */
-      unrecorded: yield* delivery.unrecorded,
+      /** There while transactions cannot be recorded, so that none is relayed: what the store has said, if anything. */
+      unrecorded: unrecorded && { fault: unrecorded.fault ?? null },
       oldestAgeMs: oldestMs === null ? null : Math.max(0, nowMs - oldestMs),
     },
     log,

@@ -1,4 +1,4 @@
-import { Effect } from "effect";
+import { Effect, Result } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { SupportedMint } from "../../domain/supported-mint.ts";
 import type { IndexSummary } from "../../../ports/index/index-reader.ts";
@@ -32,7 +32,11 @@ export type ServiceStatus = {
   /** The mint whose deliveries count towards reputation and volume; null when it could not be found out. */
   readonly settlementMint: Address | null;
   readonly supportedMints: ReadonlyArray<SupportedMint>;
-  readonly index: (IndexSummary & SyncActivity & { readonly lagSlots: bigint | null }) | null;
+  /** `slow`: the store takes its time; null: it failed. */
+  readonly index:
+    | (IndexSummary & SyncActivity & { readonly lagSlots: bigint | null })
+    | "slow"
+    | null;
   /** The settlement log; null without one, and while it is not known. */
   readonly log: LogStatus | null;
 };
@@ -41,10 +45,11 @@ export type ServiceStatus = {
 export const readStatus = Effect.fn("readStatus")(function* () {
   const { cluster, networkAddress, deployment, programPins, supportedMints } = yield* Instance;
   const pulse = yield* LedgerPulse;
-  const [ledger, index, log] = yield* Effect.all(
-    [orNull(pulse.status), orNull(indexStatus), orNull(readLogStatus)],
+  const [ledger, read, log] = yield* Effect.all(
+    [orNull(pulse.status), orNull(Effect.result(indexStatus)), orNull(readLogStatus)],
     { concurrency: "unbounded" },
   );
+  const index = read && Result.getOrNull(read);
   const record = yield* (yield* LedgerRecord).state;
   const unrecorded = yield* (yield* RelayDelivery).unrecorded;
   const custody = programStatus(
@@ -80,7 +85,7 @@ export const readStatus = Effect.fn("readStatus")(function* () {
     records: unrecorded === null,
     settlementMint: ledger?.settlementMint ?? null,
     supportedMints,
-    index: index && { ...index, lagSlots },
+    index: read === null ? "slow" : index && { ...index, lagSlots },
     log,
   };
   return status;

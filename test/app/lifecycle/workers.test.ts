@@ -29,8 +29,8 @@ afterAll(async () => {
 });
 
 /** Two workers, whose database and node are away: they serve what needs neither. */
-const startTwo = (more: Readonly<Record<string, string>> = {}): ServiceProcess => {
-  const service = startShortLivedService({
+const startTwo = (more: Readonly<Record<string, string>> = {}, script?: string): ServiceProcess => {
+  const env = {
     ...quietEnvironment(`${directory.path}/${started.length}`),
     LOG_LEVEL: "info",
     WORKERS: "2",
@@ -39,7 +39,8 @@ const startTwo = (more: Readonly<Record<string, string>> = {}): ServiceProcess =
     CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.custodyProgram,
     ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
     ...more,
-  });
+  };
+  const service = startShortLivedService(env, script);
   started.push(service);
   return service;
 };
@@ -203,6 +204,37 @@ test.concurrent("a worker that ends five times before it listens fails the start
   expect(code).toBe(1);
   expect(stderr).toBe(
     "Worker 2 has ended 5 times before it listened, last with SIGKILL, and the others end with it\n",
+  );
+}, 180_000);
+
+test.concurrent("a worker that hangs before it listens is killed, which counts as an end before it listened", async () => {
+  const hang = `${directory.path}/hang.ts`;
+  const isWorker = 'process.argv.includes("--worker")';
+  // Not for ever: it ends also where nobody kills it.
+  const wait = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 120_000)";
+  writeFileSync(hang, `if (${isWorker}) ${wait};\n`);
+  const script = `${directory.path}/start.ts`;
+  const modules = [
+    "effect",
+    "../../../app/config/settings.ts",
+    "../../../app/workers/start-workers.ts",
+  ];
+  const [effect, settings, workers] = modules.map((name) =>
+    JSON.stringify(import.meta.resolve(name)),
+  );
+  writeFileSync(
+    script,
+    `import { Effect } from ${effect};
+import { readSettings } from ${settings};
+import { startWorkers } from ${workers};
+const started = Effect.flatMap(readSettings(process.env), (read) => startWorkers(read, 200));
+console.log((await Effect.runPromise(Effect.flip(Effect.scoped(started)))).message);
+`,
+  );
+  const service = startTwo({ BUN_OPTIONS: `--preload ${hang}` }, script);
+  const { stdout } = await service.ended;
+  expect(stdout.trim().split("\n").at(-1)).toBe(
+    "Worker 1 has ended 5 times before it listened, last with SIGKILL, because it did not listen within 0.2 s, and the others end with it",
   );
 }, 180_000);
 

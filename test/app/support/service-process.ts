@@ -56,5 +56,7 @@ export const startServiceProcess = (
 const SHORT_LIVED = { BUN_JSC_useDFGJIT: "0" };
 
 /** As `startServiceProcess`, in less CPU time. For tests of what the service does, not of how fast it is. */
-export const startShortLivedService = (env: Readonly<Record<string, string>>): ServiceProcess =>
-  startServiceProcess({ ...SHORT_LIVED, ...env });
+export const startShortLivedService = (
+  env: Readonly<Record<string, string>>,
+  script?: string,
+): ServiceProcess => startServiceProcess({ ...SHORT_LIVED, ...env }, script);

@@ -66,6 +66,7 @@ const unreliable = (log: OutcomeLog["Service"], random: SeededRandom, rough: () 
     });
   return OutcomeLog.of({
     open: (entry) => faulty(log.open(entry)),
+    tryOpen: (entry) => faulty(log.tryOpen(entry)),
     resolve: (signature, outcome) => faulty(log.resolve(signature, outcome)),
     find: (signature) => faulty(log.find(signature)),
     unresolved: (limit) => faulty(log.unresolved(limit)),

@@ -84,7 +84,7 @@ export const IndexerStatus = record("IndexerStatus", "The index.", {
   last_error: nullable(
     Type.String({
       description:
-        "Problem code of the last failed sync, such as `ledger_unavailable`, or `slot_beyond_reach` for a slot that no sync takes; `store_unavailable` also while the store does not answer.",
+        "Problem code of the last failed sync, such as `ledger_unavailable`, or `slot_beyond_reach` for a slot that no sync takes; `store_unavailable` also while the store fails. Null beside a null `count` while it takes longer than 700 ms.",
     }),
   ),
   snapshot_error: nullable(
@@ -123,9 +123,11 @@ const signalsWord = (signals: SignalStanding | null): Static<typeof IndexerStatu
 };
 
 /** The state of the index as JSON; null members where it could not be read. */
-export const indexerRecord = (index: ServiceStatus["index"]): Static<typeof IndexerStatus> => {
-  // Only the store keeps it from being known.
-  const { mark = null, lastError = "StoreUnavailable", snapshotError = null } = index ?? {};
+export const indexerRecord = (read: ServiceStatus["index"]): Static<typeof IndexerStatus> => {
+  const index = read === "slow" ? null : read;
+  // Only a store that fails keeps it from being known. One that is slow has said nothing.
+  const unknown = read === null ? "StoreUnavailable" : null;
+  const { mark = null, lastError = unknown, snapshotError = null } = index ?? {};
   const isWell =
     index !== null && lastError === null && snapshotError === null && index.contradiction === null;
   return {

@@ -19,7 +19,6 @@ import {
   METRICS,
 } from "../../../../adapters/http/service/metrics.ts";
 import { HostReports } from "../../../../ports/host-report.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { pageText } from "../../../../adapters/http/pages/shell/shell.ts";
 import { NodeTally } from "../../../../adapters/solana-rpc/pool/node-tally.ts";
 import { NodeFault, RpcRefusal } from "../../../../adapters/solana-rpc/transport/rpc-failure.ts";
@@ -35,7 +34,6 @@ const {
   well,
   log,
   node,
-  full,
   planted: PLANTED,
 } = plantedFacts(await service.runtime.runPromise(readOperatorFacts));
 const { index, relay, host, nowMs } = well;
@@ -61,7 +59,7 @@ test("a sync that failed for a store that has said what is wrong tells that, and
 test("what keeps syncs from completing as well is told once, with the reason", () => {
   const storeFault = { problem: "no space is left on its disk", cure: "Free space on its disk." };
   const activity = { ...well.activity, lastError: "StoreUnavailable", storeFault } as const;
-  const relay = { ...well.relay, unrecorded: full };
+  const relay = { ...well.relay, unrecorded: { fault: null } };
   const warned = (notReady: OperatorFacts["notReady"]) =>
     operatorWarnings({ ...well, activity, relay, notReady }).map(({ name }) => name);
   expect(warned([])).toEqual(["RelayNotRecorded", "IndexSyncFailing"]);
@@ -76,8 +74,7 @@ test("what keeps syncs from completing as well is told once, with the reason", (
 
 test("a store that refuses to record transactions has its own problem and cure", () => {
   const fault = { problem: "no space is left on its disk", cure: "Free space on its disk." };
-  const unrecorded = new StoreUnavailable({ retryable: true, cause: "53100", fault });
-  const says = operatorWarnings({ ...well, relay: { ...relay, unrecorded } })[0]?.says;
+  const says = operatorWarnings({ ...well, relay: { ...relay, unrecorded: { fault } } })[0]?.says;
   expect(says).toBe(
     "Transactions cannot be recorded, so that none is relayed: no space is left on its disk. Free space on its disk.",
   );

@@ -1,7 +1,6 @@
 import type { AlertName } from "../../../../adapters/http/operator/operator-alerts.ts";
 import { statusExample } from "../../../../adapters/http/service/status/status-contract.ts";
 import { NodeTally } from "../../../../adapters/solana-rpc/pool/node-tally.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import type { OperatorFacts } from "../../../../core/use-cases/service/operator-facts.ts";
 
 /** A node's report. */
@@ -37,8 +36,6 @@ const webhook = (isEnded: boolean, failingMs = 0) => ({
 });
 const head = { count: 1n, root: `${statusExample().indexer.root}` };
 
-const full = new StoreUnavailable({ retryable: true, cause: "no space left on device" });
-
 /** From the facts of a service, those of one that is well, and for each alert of the page a state in which that alone is wrong. */
 export const plantedFacts = (facts: OperatorFacts) => {
   const well: OperatorFacts = {
@@ -52,7 +49,7 @@ export const plantedFacts = (facts: OperatorFacts) => {
   const { index, activity, relay, nowMs } = well;
   const planted: Readonly<Record<Exclude<AlertName, "ServiceDown">, Partial<OperatorFacts>>> = {
     ServiceNotReady: { notReady: ["pins"] },
-    RelayNotRecorded: { relay: { ...relay, unrecorded: full } },
+    RelayNotRecorded: { relay: { ...relay, unrecorded: { fault: null } } },
     IndexHistoryContradicted: {
       activity: {
         ...activity,
@@ -85,5 +82,5 @@ export const plantedFacts = (facts: OperatorFacts) => {
     WebhookFailing: { webhooks: [webhook(false, 3_600_001)] },
     WebhookEnded: { webhooks: [webhook(true)] },
   };
-  return { well, log, node, webhook, full, planted };
+  return { well, log, node, webhook, planted };
 };

@@ -9,6 +9,7 @@ import { prepareRequestExample } from "../../../../adapters/http/escrow/prepare/
 import { address } from "../../../../core/domain/address.ts";
 import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { ownAccounts } from "../../../../core/use-cases/service/program-status.ts";
 import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
@@ -55,6 +56,25 @@ test("the relay is degraded while nothing can be recorded", async () => {
   Object.assign(Context.get(refusing.context, RelayDelivery), { unrecorded });
   expect(await relay()).toEqual({ status: "degraded" });
   await refusing.runtime.dispose();
+});
+
+test("a store that fails has an error in the status, and one that is slow is not known", async () => {
+  const away = await makeSyncedService();
+  deployPrograms(away);
+  const { send } = await checkedClient(away);
+  const store = Context.get(away.context, IndexReader);
+  const indexer = async (summary: typeof store.summary) => {
+    Object.assign(store, { summary });
+    return (await dataOf<{ readonly indexer: object }>(await send("/v1/status"))).indexer;
+  };
+  const unknown = { status: "degraded", count: null };
+  const failure = new StoreUnavailable({ retryable: true, cause: "gone" });
+  expect(await indexer(Effect.fail(failure))).toMatchObject({
+    ...unknown,
+    last_error: "store_unavailable",
+  });
+  expect(await indexer(Effect.never)).toMatchObject({ ...unknown, last_error: null });
+  await away.runtime.dispose();
 });
 
 describe("ready", () => {

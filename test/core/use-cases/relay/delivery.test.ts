@@ -150,17 +150,20 @@ describe("delivery", () => {
     const lines: Array<string> = [];
     const logger = Logger.map(Logger.formatLogFmt, (line) => void lines.push(line));
     const told = (words: string) => lines.filter((line) => line.includes(words));
-    let isFull = true;
+    let takes: "nothing" | "keys" | "all" = "nothing";
     const fault = { problem: "no space is left on its disk", cure: "Make room on the disk." };
     const full = new StoreUnavailable({ retryable: true, cause: "full", fault });
     await Effect.gen(function* () {
       const log = yield* Effect.provide(OutcomeLog, outcomeLogMemory);
-      const unlessFull = <A>(write: Effect.Effect<A, StoreUnavailable>) =>
-        Effect.suspend(() => (isFull ? Effect.fail(full) : write));
+      const ifTaken = <A>(write: Effect.Effect<A, StoreUnavailable>, isKey = false) =>
+        Effect.suspend(() =>
+          takes === "all" || (isKey && takes === "keys") ? write : Effect.fail(full),
+        );
       const store = Layer.succeed(OutcomeLog, {
         ...log,
-        open: (entry) => unlessFull(log.open(entry)),
-        claimKey: (use) => unlessFull(log.claimKey(use)),
+        open: (entry) => ifTaken(log.open(entry)),
+        tryOpen: (entry) => ifTaken(log.tryOpen(entry)),
+        claimKey: (use) => ifTaken(log.claimKey(use), true),
       });
       yield* Effect.gen(function* () {
         const { unrecorded } = yield* RelayDelivery;
@@ -178,13 +181,21 @@ describe("delivery", () => {
         expect(script.sent).toEqual([]);
         expect(told("nothing is relayed")).toHaveLength(1);
         expect(lines.join()).toContain(fault.cure);
-        isFull = false;
+        // Room for a key is none for an entry.
+        takes = "keys";
+        yield* later(RELAY_POLICY.rebroadcastMs);
+        yield* refused({ ...requestOf(1), idempotencyKey: "two" });
+        expect(yield* unrecorded).toBe(full);
+        expect(told("relayed again")).toHaveLength(0);
+        takes = "all";
         yield* later(RELAY_POLICY.rebroadcastMs);
         expect(yield* unrecorded).toBeNull();
         expect(told("relayed again")).toHaveLength(1);
-        isFull = true;
+        // A trial leaves neither entry nor key behind.
+        expect(yield* log.find(signatureOf(2))).toBeNull();
+        takes = "nothing";
         yield* refused(requestOf(1));
-        isFull = false;
+        takes = "all";
         for (const n of [1, 2]) yield* relayTransaction(requestOf(n));
         expect(yield* unrecorded).toBeNull();
         expect(script.sent).toHaveLength(2);
