@@ -100,7 +100,7 @@ export const logging = (
  * PostgreSQL that it renews.
  */
 export const warningsAsLines: Effect.Effect<void, never, Scope.Scope> = Effect.gen(function* () {
-  const fork = Effect.runForkWith(yield* Effect.context<never>());
+  const fork = Effect.runForkWith(yield* Effect.context());
   const { warn } = console;
   yield* Effect.acquireRelease(
     Effect.sync(() => {
