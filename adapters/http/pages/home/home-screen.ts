@@ -74,8 +74,8 @@ const expiring = ({ data }: Listed<EscrowRecord>, amount: AmountOf) =>
 const demo = (): Html =>
   html`<h2>Try it</h2>
     <p>
-      This ledger has play money. The page signs with the demo's keys, which everybody has; scripts
-      must run for that. From a terminal: <code>${projectCommand("demo")}</code>.
+      This ledger has play money; a script of this page signs with keys that everybody has. From a
+      terminal: <code>${projectCommand("demo")}</code>.
     </p>
     <p class="tries">
       <button type="button" data-runs="${assetPath("demo.js")}" data-ends="release" hidden>
