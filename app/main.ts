@@ -1,7 +1,7 @@
 import { Cause, Effect, Exit } from "effect";
 import { EX_CONFIG, exitWith, readCommandLine } from "./command-line/command-line.ts";
 import { readSettings, type Settings } from "./config/settings.ts";
-import { logging } from "./lifecycle/logging.ts";
+import { logging, warningsAsLines } from "./lifecycle/logging.ts";
 import { watchNpx } from "./watch-npx.ts";
 import { startService } from "./serve.ts";
 import {
@@ -47,6 +47,7 @@ const started = (settings: Settings) =>
 const serve = Effect.gen(function* () {
   const settings = yield* readSettings(process.env);
   const untilRefused = Effect.gen(function* () {
+    yield* warningsAsLines;
     const service = yield* started(settings);
     const { url, metricsUrl, refused } = service;
     const metrics = metricsUrl === null ? {} : { metrics_url: metricsUrl };

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { projectCommand } from "../../core/domain/project-command.ts";
 import { EMPTY_GENESIS, localGenesis } from "./genesis/genesis.ts";
 import {
   LOCAL_LEDGER_FOLDER,
@@ -31,7 +32,7 @@ const optionsOrEnd = (
   try {
     return readOptions(args, environment);
   } catch (cause) {
-    return fail(`${reasonOf(cause)}; see bun run cli local-ledger --help`, EX_USAGE);
+    return fail(`${reasonOf(cause)}; see ${projectCommand("cli local-ledger --help")}`, EX_USAGE);
   }
 };
 

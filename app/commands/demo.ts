@@ -1,3 +1,4 @@
+import { projectCommand } from "../../core/domain/project-command.ts";
 import { foreignLines } from "../../core/domain/encoding/foreign-text.ts";
 import { parseAddress } from "../../core/domain/address.ts";
 import type { CommandIo } from "../../client/command-line/command-io.ts";
@@ -21,7 +22,7 @@ and is refunded; the evidence of both is verified. On its local ledger the money
 
 usage: bun run demo [options]
 
-  --service URL     where the service is   (${SERVICE_HERE}; start one with: npx bun@1.4.5 start)
+  --service URL     where the service is   (${SERVICE_HERE}; start one with: ${projectCommand("start")})
   --payer-key FILE  pays on any cluster, and gets back what is left; a key as solana-keygen writes it
   --rpc URL         with --payer-key: a node of the service's cluster   (SOLANA_RPC_URL)
   --mint ADDRESS    with --payer-key: what is paid in, listed by the service; the payer holds it or may mint it   (the service's settlement mint)

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Cause, Effect, Exit, Redacted } from "effect";
+import { projectCommand } from "../../core/domain/project-command.ts";
 import { isHeldKey } from "../../adapters/signer/key-text.ts";
 import {
   createLogKey,
@@ -88,7 +89,10 @@ const rotate = async (
   refuseEnded(standing);
   const { next } = logKeyFiles(path);
   if (standing.nextKey !== null)
-    return endWith(1, "Both keys sign already. End the overlap with: bun run cli log retire-key");
+    return endWith(
+      1,
+      `Both keys sign already. End the overlap with: ${projectCommand("cli log retire-key")}`,
+    );
   const isThere = existsSync(next);
   if (isThere && held !== undefined)
     return endWith(1, `${next} is there already; remove it, or leave --next out`);
@@ -108,7 +112,7 @@ and, from its next checkpoint on, by a second key as well, which is in ${next}:
   ${vkeyOf(standing, second)}
 
 Give this line to whoever names the log: witnesses (WITNESS_LOGS) and verifiers (trust documents). Once they have it:
-bun run cli log retire-key
+${projectCommand("cli log retire-key")}
 `;
 };
 
@@ -120,7 +124,7 @@ const retire = async ({ path, standing, publicKeys }: Keyed): Promise<string> =>
   const [old, second] = publicKeys;
   if (isOf(old, standing.nextKey)) return "The old key is gone from this machine already.\n";
   if (second === undefined)
-    return endWith(1, "There is one key. Begin with: bun run cli log rotate-key");
+    return endWith(1, `There is one key. Begin with: ${projectCommand("cli log rotate-key")}`);
   // Another replica may have ended the overlap already: the second key then signs alone.
   if (!isOf(second, standing.nextKey) && !isOf(second, standing.publicKey))
     return endWith(
@@ -144,7 +148,7 @@ const end = async ({ path, standing }: Keyed, origin: string | undefined): Promi
   if (origin === undefined)
     return endWith(
       1,
-      `Nothing is ended. The log ${signed.origin} has signed ${signed.size} leaves. Its end cannot be taken back; to end it: bun run cli log end ${signed.origin}`,
+      `Nothing is ended. The log ${signed.origin} has signed ${signed.size} leaves. Its end cannot be taken back; to end it: ${projectCommand(`cli log end ${signed.origin}`)}`,
     );
   if (origin !== signed.origin)
     return endWith(EX_USAGE, `The log of this key is ${signed.origin}, not ${origin}`);

@@ -1,4 +1,5 @@
 import { Cause, Effect, Exit, Layer, Redacted } from "effect";
+import { projectCommand } from "../../core/domain/project-command.ts";
 import { sha256Bun } from "../../adapters/bun/sha256.ts";
 import { witnessHandler } from "../../adapters/http/witness/witness-server.ts";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
@@ -126,7 +127,7 @@ const serving = Effect.fnUntraced(function* (settings: LoneWitnessSettings) {
   });
   if (joined !== null && !options.supervised) {
     yield* Effect.logInfo("the log's operator takes this witness with", {
-      command: `npx bun@1.4.5 run cli log add-witness '${policy}'`,
+      command: projectCommand(`cli log add-witness '${policy}'`),
     });
     if (isOfThisMachine(url) && !isOfThisMachine(joined))
       yield* Effect.logWarning("the log may be on another machine, and cannot reach that address", {

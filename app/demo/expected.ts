@@ -1,3 +1,4 @@
+import { projectCommand } from "../../core/domain/project-command.ts";
 import { EX_UNAVAILABLE, exitCodeOf } from "../../client/command-line/command-line.ts";
 import { systemClock } from "../../client/service/requests.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
@@ -10,7 +11,7 @@ export const demoExitCode = (cause: SettlementError): number =>
 export const failed = (detail: string, cure: string): SettlementError =>
   new SettlementError("demo_failed", detail, cure);
 
-const REPORT = "Run the demo again; if it fails again, bun run doctor looks for the reason.";
+const REPORT = `Run the demo again; if it fails again, ${projectCommand("doctor")} looks for the reason.`;
 
 /** Checks that both values are equal. @throws SettlementError `demo_failed` that names both. */
 export const expectSame = <A>(what: string, actual: A, expected: A): void => {

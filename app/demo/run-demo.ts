@@ -1,3 +1,4 @@
+import { projectCommand } from "../../core/domain/project-command.ts";
 import type { LiveEscrow, SettlementEvent } from "../../client/generated/contract.ts";
 import { dataBy } from "../../client/service/operation.ts";
 import type { DeliveryPayload, Settled } from "../../client/index.ts";
@@ -214,7 +215,7 @@ export const checkSettled = async (
   const { narrator, client, requests } = stage;
   narrator.step(
     "The evidence, checked by a stranger",
-    "The packet is there once the settlement is final, and its log proof once the log's witnesses have cosigned. It is\nverified here, without the service and without the ledger, under what was pinned. Witnesses named own-… are the\nservice's own: they show how it works, and no independence. From a shell: bun run cli verify packet.json --trust trust.json",
+    `The packet is there once the settlement is final, and its log proof once the log's witnesses have cosigned. It is\nverified here, without the service and without the ledger, under what was pinned. Witnesses named own-… are the\nservice's own: they show how it works, and no independence. From a shell: ${projectCommand("cli verify packet.json --trust trust.json")}`,
   );
   const { delivery: payload } = expected;
   const { state, released, refunded, verdict, delivery } = await within(

@@ -1,3 +1,4 @@
+import { projectCommand } from "../../core/domain/project-command.ts";
 import { fetchDirectly } from "../../client/service/fetch-directly.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -72,7 +73,7 @@ export const demonstrate = async (context: DeployContext, deployed: Deployed): P
     if (url === undefined)
       throw new DeployStopped(
         1,
-        `the service does not start with ${deployed.envFile}; bun run doctor says what stands in its way`,
+        `the service does not start with ${deployed.envFile}; ${projectCommand("doctor")} says what stands in its way`,
       );
     say(`a service with these settings runs at ${url} for the demo`);
     const deadline = performance.now() + READY_SECONDS * 1000;
@@ -80,7 +81,7 @@ export const demonstrate = async (context: DeployContext, deployed: Deployed): P
       if (performance.now() > deadline)
         throw new DeployStopped(
           EX_UNAVAILABLE,
-          `the service is not ready within ${READY_SECONDS} s; bun run doctor says what stands in its way`,
+          `the service is not ready within ${READY_SECONDS} s; ${projectCommand("doctor")} says what stands in its way`,
         );
       await Bun.sleep(POLL_MS);
     }

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { Effect, Layer } from "effect";
+import { projectCommand } from "../../core/domain/project-command.ts";
 import { witnessClientHttp } from "../../adapters/witness-http/witness-client.ts";
 import { witnessKeyFromFile } from "../../adapters/signer/log-signer.ts";
 import { evidenceSignerNone } from "../../adapters/signer/evidence-signer.ts";
@@ -93,7 +94,7 @@ const checkAnswers = Effect.fnUntraced(function* (source: LogSource) {
           fault === null
             ? Effect.succeed(`the witness ${witness.name} answers at ${witness.url}`)
             : new Problem({
-                message: `the witness ${witness.name} does not answer at ${witness.url} (${fault}); start it or ask its operator; if it is gone for good: bun run cli log remove-witness ${witness.name}${option}`,
+                message: `the witness ${witness.name} does not answer at ${witness.url} (${fault}); start it or ask its operator; if it is gone for good: ${projectCommand(`cli log remove-witness ${witness.name}${option}`)}`,
                 isUnavailable: true,
               }),
         ),

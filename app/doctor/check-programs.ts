@@ -1,4 +1,5 @@
 import { Effect } from "effect";
+import { projectCommand } from "../../core/domain/project-command.ts";
 import type { Deployment, ProgramPins } from "../../core/domain/ledger/deployment.ts";
 import { decodeProgramDataAccount, deployedHash } from "../../core/protocol/accounts/loader-v3.ts";
 import { programDataAddress } from "../../core/protocol/addresses/addresses.ts";
@@ -29,7 +30,7 @@ const faultOf = (
   })
     .filter(([, isThere]) => !isThere)
     .map(([name]) => name);
-  return `${names.join(" and ")}: not initialised for each other; check the ids, or run bun run deploy`;
+  return `${names.join(" and ")}: not initialised for each other; check the ids, or run ${projectCommand("deploy")}`;
 };
 
 /**

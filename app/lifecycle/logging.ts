@@ -1,4 +1,4 @@
-import { Cause, Effect, Layer, Logger, type LogLevel, References } from "effect";
+import { Cause, Effect, Layer, Logger, type LogLevel, References, type Scope } from "effect";
 import { foreignLines, foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import type { Settings } from "../config/settings.ts";
 
@@ -94,6 +94,22 @@ export const logging = (
     Layer.succeed(References.MinimumLogLevel, LOG_LEVELS[level]),
   );
 };
+
+/**
+ * Until the scope closes, what a library warns of on the console is a log line: Bun does so of a subscription to
+ * PostgreSQL that it renews.
+ */
+export const warningsAsLines: Effect.Effect<void, never, Scope.Scope> = Effect.gen(function* () {
+  const fork = Effect.runForkWith(yield* Effect.context());
+  const { warn } = console;
+  yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      console.warn = (...parts: ReadonlyArray<unknown>) =>
+        void fork(Effect.logWarning(parts.map(asText).join(" ")));
+    }),
+    () => Effect.sync(() => void (console.warn = warn)),
+  );
+});
 
 /** As `logging`, and traces and lines go to a collector as well where one is configured; what sends them loads then. */
 export const observing = (

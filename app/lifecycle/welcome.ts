@@ -1,3 +1,4 @@
+import { projectCommand } from "../../core/domain/project-command.ts";
 import type { RunningService } from "../serve.ts";
 
 /**
@@ -27,14 +28,14 @@ export const welcome = (
                   `${ownWitnesses.join(", ")} (all yours: they show how it works, and no independence)`,
                 ],
               ]),
-          ["try", `npx bun@1.4.5 run demo${at}`],
+          ["try", projectCommand(`demo${at}`)],
           ["or", `curl -s ${url}/v1/indexer`],
         ]
       : [
           ["page", url],
           ["reference", `${url}/docs`],
           ["ready", `curl -s ${url}/ready`],
-          ["trouble", "npx bun@1.4.5 run doctor"],
+          ["trouble", projectCommand("doctor")],
         ];
   return `\n${lines.map(([name = "", text = ""]) => `  ${name.padEnd(10)} ${text}\n`).join("")}\n`;
 };

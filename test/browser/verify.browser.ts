@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
+import { projectCommand } from "../../core/domain/project-command.ts";
 import { FULFILLED, walletService } from "../app/wallets/wallet-service.ts";
 import { CALL, PACKET, PAYLOAD, TRUST } from "../adapters/http/pages/verify/given-documents.ts";
 import { testBrowser } from "./chromium.ts";
@@ -207,7 +208,7 @@ test("without script the page says how to do it from a command line", async () =
   await page.goto(`${service.url}/verify?escrow=${FULFILLED}`);
   await page.getByText("which does not run here").waitFor();
   await page.getByText("From a command line").click();
-  await page.getByText("bun run cli verify packet.json").waitFor();
+  await page.getByText(projectCommand("cli verify packet.json")).waitFor();
   expect(await page.locator("#verifier").isVisible()).toBe(false);
   await context.close();
 }, 600_000);

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { environment, variables } from "../../app/config/environment.ts";
 import { variableNames } from "../../app/config/variable-names.ts";
+import { projectCommand } from "../../core/domain/project-command.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { generatedPages } from "./pages.ts";
 
@@ -71,7 +72,7 @@ test("every command that a text, a help or a cure names is there", () => {
     (file) =>
       Array.from(
         readFileSync(join(ROOT, file), "utf8").matchAll(
-          /\b(?:bun|bun@[\d.]+) run (?:--silent )?([a-z][\w:-]*)(?: ([a-z][\w-]*))?/g,
+          /(?:\b(?:bun|bun@[\d.]+) run (?:--silent )?|\bprojectCommand\(["`])([a-z][\w:-]*)(?: ([a-z][\w-]*))?/g,
         ),
         ([command, name = "", sub]) => ({ command, name, sub }),
       )
@@ -83,6 +84,19 @@ test("every command that a text, a help or a cure names is there", () => {
         .map(({ command }) => `${file}: ${command}`),
   );
   expect(wrong).toEqual([]);
+});
+
+test("pages, problems and log lines name a command as a reader without Bun can paste it", () => {
+  const npx = `npx bun@${packageJson.engines.bun}`;
+  expect(projectCommand("demo")).toBe(`${npx} run demo`);
+  for (const file of TEXTS.filter((name) => name === "README.md" || name.startsWith("docs/")))
+    for (const [named] of readFileSync(join(ROOT, file), "utf8").matchAll(/npx bun@[\d.]*\d/g))
+      expect([file, named]).toEqual([file, npx]);
+  const lines = [...new Bun.Glob("{core,adapters/http}/**/*.ts").scanSync({ cwd: ROOT })]
+    .filter((file) => basename(file) !== "project-command.ts")
+    .flatMap((file) => readFileSync(join(ROOT, file), "utf8").split("\n"));
+  const isComment = (line: string) => /^\s*(?:\/?\*|\/\/)/.test(line);
+  expect(lines.filter((line) => /\bbun run\b/.test(line) && !isComment(line))).toEqual([]);
 });
 
 test("package.json has at most fifteen scripts, and each name of a list is in it", () => {

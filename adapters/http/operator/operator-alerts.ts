@@ -1,3 +1,4 @@
+import { projectCommand } from "../../../core/domain/project-command.ts";
 import type { OperatorFacts } from "../../../core/use-cases/service/operator-facts.ts";
 import type { NotReadyPart } from "../../../core/use-cases/service/read-readiness.ts";
 import { HINDRANCE_SENTENCES } from "../pages/log/log-words.ts";
@@ -118,7 +119,7 @@ export const OPERATOR_ALERTS = [
     forMinutes: 2,
     means: "Syncs fail, so that the index does not follow the ledger.",
     cure: "Look at the nodes, and at the database or the store's disk; a sync is tried again by itself.",
-    command: "bun run doctor",
+    command: projectCommand("doctor"),
   },
   {
     name: "IndexSnapshotFailing",
@@ -131,7 +132,7 @@ export const OPERATOR_ALERTS = [
     forMinutes: 5,
     means: "The index cannot be built, or merchants cannot be scanned.",
     cure: "Configure a node that answers scans of program accounts.",
-    command: "bun run doctor",
+    command: projectCommand("doctor"),
   },
   {
     name: "IndexBehind",
@@ -171,7 +172,7 @@ export const OPERATOR_ALERTS = [
     forMinutes: 2,
     means: "A node fails again and again, and is left alone between the attempts.",
     cure: "See whether it answers; if it stays away, put another one into SOLANA_RPC_URL.",
-    command: "bun run doctor",
+    command: projectCommand("doctor"),
   },
   {
     name: "RelayStuck",
@@ -269,7 +270,7 @@ export const OPERATOR_ALERTS = [
     forMinutes: 0,
     means: "A webhook's receiver has failed for an hour. After five days it is given up.",
     cure: "Ask its receiver; it gets all that it missed, in order, once it answers 2xx.",
-    command: "bun run cli webhook list",
+    command: projectCommand("cli webhook list"),
   },
   {
     name: "WebhookEnded",
@@ -283,7 +284,7 @@ export const OPERATOR_ALERTS = [
     means:
       "A webhook is not delivered any more: its receiver answered 410 or failed for five days.",
     cure: "Ask its receiver; then have it go on where it ended, or remove it.",
-    command: "bun run cli webhook list",
+    command: projectCommand("cli webhook list"),
   },
 ] as const satisfies ReadonlyArray<OperatorAlert>;
 

@@ -1,3 +1,4 @@
+import { projectCommand } from "../../../core/domain/project-command.ts";
 import type { NotReadyPart } from "../../../core/use-cases/service/read-readiness.ts";
 import { NOT_PINNED_CURE } from "../../../core/use-cases/service/unpinned-programs.ts";
 
@@ -12,7 +13,7 @@ export const NOT_READY: Readonly<Record<NotReadyPart, Lack>> = {
   },
   ledger: {
     says: "The ledger does not answer",
-    cure: "Ask again shortly. If it stays so, the operator asks the nodes (`bun run doctor`), or puts another one into SOLANA_RPC_URL.",
+    cure: `Ask again shortly. If it stays so, the operator asks the nodes (\`${projectCommand("doctor")}\`), or puts another one into SOLANA_RPC_URL.`,
   },
   identity: {
     says: "The ledger is another one than the store's, or one that was begun anew",

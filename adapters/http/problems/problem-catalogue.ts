@@ -1,3 +1,4 @@
+import { projectCommand } from "../../../core/domain/project-command.ts";
 import { kind, type ProblemKind } from "./problem-kind.ts";
 import { RELAY_PROBLEMS } from "./relay-problems.ts";
 import { REQUEST_PROBLEMS } from "./request-problems.ts";
@@ -32,7 +33,7 @@ const SERVICE_PROBLEMS = {
     503,
     "The client package could not be built",
     "The service builds its client package when it is first asked for, and the build failed. Everything else works.",
-    "Build it from the repository with `bun run build`, which says what is wrong.",
+    `Build it from the repository with \`${projectCommand("build")}\`, which says what is wrong.`,
   ),
   store_unavailable: kind(
     503,

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
+import { projectCommand } from "../../../core/domain/project-command.ts";
 import { ClientPackage } from "../../../ports/client-package.ts";
 import { entityTag, isNotModified } from "../request/accept.ts";
 import { endpoint } from "../server/endpoint.ts";
@@ -14,8 +15,7 @@ export const clientPackageEndpoint = endpoint({
   operationId: "readClientPackage",
   tag: "Service",
   summary: "The client package for Node, Bun, Deno and browsers",
-  description:
-    "The client that fits this service, for `npm install <address of this file>`. Who doubts the service builds the same file from the repository (`bun run build`) and compares its SHA-256: the party under test hands out the verifier here.",
+  description: `The client that fits this service, for \`npm install <address of this file>\`. Who doubts the service builds the same file from the repository (\`${projectCommand("build")}\`) and compares its SHA-256: the party under test hands out the verifier here.`,
   budget: "reads",
   maySeconds: 60,
   answers: {

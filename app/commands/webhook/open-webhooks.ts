@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { Cause, Effect, Exit, Layer, Logger, Schedule } from "effect";
+import { projectCommand } from "../../../core/domain/project-command.ts";
 import { webhookRecordsSqlite } from "../../../adapters/sqlite/webhook-records.ts";
 import { type Webhook, webhookOf, webhookText } from "../../../core/use-cases/webhook/webhook.ts";
 import type { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
@@ -50,7 +51,7 @@ export const openWebhooks = async (settings: Settings) => {
       using(({ replace }) => replace(webhook.id, null, webhookText(webhook))),
     at: async (id: string): Promise<Webhook> =>
       (await all()).find((webhook) => webhook.id === id) ??
-      endWith(EX_DATAERR, `there is no webhook ${id}; see: bun run cli webhook list`),
+      endWith(EX_DATAERR, `there is no webhook ${id}; see: ${projectCommand("cli webhook list")}`),
     /** Changes a webhook, null for its removal, as often as the service changes it at the same time. */
     change: (id: string, next: (webhook: Webhook) => Webhook | null): Promise<boolean> =>
       using(({ all: read, replace }) =>

@@ -1,4 +1,5 @@
 import { Clock, Data, Duration, Effect, Random } from "effect";
+import { projectCommand } from "../../domain/project-command.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { LogIdentity } from "../../../ports/log/log-signer.ts";
 import { type WebhookRecord, WebhookRecords } from "../../../ports/webhook-records.ts";
@@ -160,7 +161,7 @@ export const deliverWebhook = Effect.fn("deliverWebhook")(function* (
     const { host } = new URL(webhook.url);
     const told = { webhook: id, host, reason: failure.reason, position: position.toString() };
     if (ended !== null) {
-      const cure = `to begin again: bun run cli webhook replay ${id}`;
+      const cure = `to begin again: ${projectCommand(`cli webhook replay ${id}`)}`;
       yield* Effect.logError(`the webhook is not delivered any more; ${cure}`, told);
       return true;
     }

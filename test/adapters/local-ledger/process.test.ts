@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
+import { projectCommand } from "../../../core/domain/project-command.ts";
 import { LOCAL_LEDGER_HELP, readOptions } from "../../../adapters/local-ledger/options.ts";
 import { runScript } from "../../app/support/run-script.ts";
 import { call, temporaryFolder } from "./ledger-fixture.ts";
@@ -36,13 +37,12 @@ describe("a ledger that cannot start", () => {
     const [unknown, value] = await Promise.all([ended("--prot"), ended("--port", "70000")]);
     expect(unknown.code).toBe(64);
     expect(unknown.stderr).toMatch(
-      /^local-ledger: .*--prot.*; see bun run cli local-ledger --help\n$/,
+      /^local-ledger: .*--prot.*; see npx bun@\S+ run cli local-ledger --help\n$/,
     );
     expect(value).toEqual({
       code: 64,
       stdout: "",
-      stderr:
-        "local-ledger: --port must be a port number from 0 to 65535; see bun run cli local-ledger --help\n",
+      stderr: `local-ledger: --port must be a port number from 0 to 65535; see ${projectCommand("cli local-ledger --help")}\n`,
     });
   });
 

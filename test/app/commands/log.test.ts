@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { projectCommand } from "../../../core/domain/project-command.ts";
 import { runCommand } from "../../../app/command-line/command-line.ts";
 import { main } from "../../../app/commands/log.ts";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
@@ -87,7 +88,7 @@ describe("on a service that runs", () => {
 
       const asked = await run("end");
       expect(asked.code).toBe(1);
-      expect(asked.stderr).toContain(`bun run cli log end ${first.origin}`);
+      expect(asked.stderr).toContain(projectCommand(`cli log end ${first.origin}`));
       expect((await run("end", `${first.origin}0`)).code).toBe(64);
       expect(await run("end", first.origin)).toMatchObject({ code: 0, stderr: "" });
       const isLast = async () => (await published())?.checkpoint.isLast === true;

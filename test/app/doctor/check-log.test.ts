@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { chmod, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Effect } from "effect";
+import { projectCommand } from "../../../core/domain/project-command.ts";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
 import { diagnose } from "../../../app/doctor/diagnose.ts";
 import { addressFromBytes } from "../../../core/domain/address.ts";
@@ -126,7 +127,7 @@ test("a witness that does not answer is a problem with its cure, of either polic
     LOG_WITNESSES_APPEND_ONLY: await save("other.txt", `${line("three", 6, away)}quorum three\n`),
   });
   const saying = (name: string, url: string, reason: string, option = "") =>
-    `!log: the witness ${name} does not answer at ${url} (${reason}); start it or ask its operator; if it is gone for good: bun run cli log remove-witness ${name}${option}`;
+    `!log: the witness ${name} does not answer at ${url} (${reason}); start it or ask its operator; if it is gone for good: ${projectCommand(`cli log remove-witness ${name}${option}`)}`;
   expect(lines.slice(2, 5)).toEqual([
     `log: the witness one answers at ${ANSWERS}`,
     saying("two", SILENT_ADDRESS, /\((.*)\);/.exec(lines[3] ?? "")?.[1] ?? ""),

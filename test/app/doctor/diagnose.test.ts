@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Effect, Layer } from "effect";
+import { projectCommand } from "../../../core/domain/project-command.ts";
 import { openLedgerDatabase } from "../../../adapters/local-ledger/runtime/ledger-database.ts";
 import { indexSqlite } from "../../../adapters/sqlite/index-store.ts";
 import { outcomeLogSqlite } from "../../../adapters/sqlite/relay/outcome-log.ts";
@@ -348,7 +349,7 @@ describe("the programs", () => {
     const { address: config } = custodyConfigAccount(TEST_DEPLOYMENT, { count: 0n });
     const [none] = await problems({ [config]: null });
     expect(none).toEndWith(
-      "CUSTODY_PROGRAM_ID: not initialised for each other; check the ids, or run bun run deploy",
+      `CUSTODY_PROGRAM_ID: not initialised for each other; check the ids, or run ${projectCommand("deploy")}`,
     );
     const other = custodyConfigAccount(TEST_DEPLOYMENT, { count: 0n }, WATCHED[0]);
     const [elsewhere] = await problems({ [config]: other });

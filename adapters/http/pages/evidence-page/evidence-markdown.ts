@@ -1,3 +1,4 @@
+import { projectCommand } from "../../../../core/domain/project-command.ts";
 import type { EvidencePacketRecord } from "../../evidence/evidence-contract.ts";
 
 type Row = readonly [label: string, text: string | null];
@@ -77,6 +78,6 @@ ${list([
   ["key id", signature.key_id],
 ])}
 
-Verify the packet under a trust document that you obtained beforehand: \`bun run cli verify packet.json --trust trust.json\`
+Verify the packet under a trust document that you obtained beforehand: \`${projectCommand("cli verify packet.json --trust trust.json")}\`
 `;
 };

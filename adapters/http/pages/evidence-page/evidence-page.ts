@@ -1,3 +1,4 @@
+import { projectCommand } from "../../../../core/domain/project-command.ts";
 import type { SupportedMint } from "../../../../core/domain/supported-mint.ts";
 import { refundUrl, solanaPayLink } from "../../actions/action-contract.ts";
 import type { EvidencePacketRecord } from "../../evidence/evidence-contract.ts";
@@ -181,7 +182,7 @@ export const evidencePage = (
         </li>
         <li>
           Verify it under a trust document that you obtained beforehand, from someone you trust:
-          <code>bun run cli verify packet.json --trust trust.json</code>
+          <code>${projectCommand("cli verify packet.json --trust trust.json")}</code>
         </li>
         <li>${ledgerSentence(packet)}</li>
       </ol>

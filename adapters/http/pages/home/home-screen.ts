@@ -1,4 +1,5 @@
 import type { Static, TObject } from "@sinclair/typebox";
+import { projectCommand } from "../../../../core/domain/project-command.ts";
 import type { EscrowRecord } from "../../escrow/escrow-contract.ts";
 import type { SettlementEventRecord } from "../../index/event-contract.ts";
 import type { DailyOutcomes } from "../../index/query-days.ts";
@@ -73,8 +74,8 @@ const expiring = ({ data }: Listed<EscrowRecord>, amount: AmountOf) =>
 const demo = (): Html =>
   html`<h2>Try it</h2>
     <p>
-      This ledger has play money. The page signs with the demo's keys, which everybody has; scripts
-      must run for that. From a terminal: <code>bun run demo</code>.
+      This ledger has play money; a script of this page signs with keys that everybody has. From a
+      terminal: <code>${projectCommand("demo")}</code>.
     </p>
     <p class="tries">
       <button type="button" data-runs="${assetPath("demo.js")}" data-ends="release" hidden>
@@ -120,7 +121,7 @@ export const homeScreen: Screen<TObject, Page> = {
               eventTable(
                 data,
                 amount,
-                "No event yet. Walk one escrow through its life: bun run demo, in a clone of the project.",
+                `No event yet. Walk one escrow through its life: ${projectCommand("demo")}, in a clone of the project.`,
               ),
             problemNotice,
           ),

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { projectCommand } from "../../../../core/domain/project-command.ts";
 import { once } from "../../server/once.ts";
 import { browserScript, consoleSheet } from "../shell/browser-script.ts";
 import { html, type Html } from "../shell/html.ts";
@@ -40,7 +41,7 @@ const body = (): Html =>
       "warn",
       html`Whoever gave you this file gave you its verifier too. The part without the documents is
         the same in every receipt of a release: compare its SHA-256 with the one that the release
-        states and that <code>bun run build</code> prints.`,
+        states and that <code>${projectCommand("build")}</code> prints.`,
     )}
     ${codeBlock("The SHA-256 of the fixed part", HASH_COMMAND)}
     <p>

@@ -1,3 +1,4 @@
+import { projectCommand } from "../../../../core/domain/project-command.ts";
 import { amountsText } from "../../../../core/domain/evidence/delivery-payload.ts";
 import type { EvidenceCheck, JudgedCall } from "../../../../core/domain/evidence/evidence-check.ts";
 import { unprovenIn } from "../../../../core/domain/evidence/verdict-text.ts";
@@ -136,7 +137,7 @@ export const judgedHtml = ({ hindrance, judgements, trustOf }: Judged): Html => 
     notice(
       "wait",
       html`What is unproven did not fail: nothing that was given shows it. Ask a node of your
-        choice: <code>bun run cli verify FILE --trust trust.json --rpc URL</code>.`,
+        choice: <code>${projectCommand("cli verify FILE --trust trust.json --rpc URL")}</code>.`,
     )
   }
   ${notice("plain", NEVER_SHOWN)}`;

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { projectCommand } from "../../../../core/domain/project-command.ts";
 import { assetPath } from "../shell/assets.ts";
 import { html, type Html } from "../shell/html.ts";
 import { codeBlock, notice, tabs, wholeKey } from "../shell/parts.ts";
@@ -22,7 +23,7 @@ const commands = (origin: string, escrow: string | undefined): Html => {
   )}
   ${codeBlock(
     "From the repository, with a node of your choice",
-    `${packet}bun run cli verify packet.json --trust trust.json --rpc URL`,
+    `${packet}${projectCommand("cli verify packet.json --trust trust.json --rpc URL")}`,
   )}`;
 };
 
@@ -87,7 +88,7 @@ export const verifyScreen: Screen = {
                 “Save as one file” makes a page that holds the documents and the verifier, and works
                 from disk without network. Its fixed part is the same in every receipt of this
                 version, and has this SHA-256, which a release states and
-                <code>bun run build</code> prints:
+                <code>${projectCommand("build")}</code> prints:
               </p>
               <p>${wholeKey(hash)}</p>
               ${escrow !== undefined && html`<p><a href="/receipts/${encodeURIComponent(escrow)}">Save the receipt of this escrow</a>, with the service's own trust document.</p>`}`,

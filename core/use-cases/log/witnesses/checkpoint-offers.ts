@@ -6,7 +6,7 @@ import { LogStore } from "../../../../ports/log/log-store.ts";
 import { monotonicMs } from "../../single-flight.ts";
 import type { AskedPolicy } from "../witness-policies.ts";
 import { askWitness, type WitnessRecords } from "./ask-witness.ts";
-import { type Offered, OfferedRound, publishedIn, sizeOf } from "./offered-round.ts";
+import { type Offered, OfferedRound, publish, publishedIn, sizeOf } from "./offered-round.ts";
 import { isSameHead, type LogHindrance, type SignedHead } from "../log-standing.ts";
 import { printSignedCheckpoint, type SignedCheckpoint } from "../signing/open-log.ts";
 import type { SigningLog } from "../signing/signing-log.ts";
@@ -36,18 +36,6 @@ export const isWriter = (epoch: bigint) =>
   LogStore.use((store) => store.isWriter).pipe(
     Effect.provideService(SyncEpoch, epoch),
     Effect.orElseSucceed(() => true),
-  );
-
-/**
- * Publishes a note of a head, unless the log has published a larger one, or has ended and the head is not its last.
- */
-const publish = (
-  log: SigningLog,
-  { size, isLast }: SignedHead,
-  note: (published: string | null) => string,
-) =>
-  log.kept.publish(({ published, ended }) =>
-    (ended === null || isLast) && sizeOf(published) <= size ? note(published) : null,
   );
 
 /** Whether a policy names witnesses. */
@@ -171,10 +159,10 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
     const nowMs = yield* monotonicMs;
     if (ofRound.isReady(nowMs, yield* Ref.get(witnesses))) {
       const count = ofRound.gathered.size;
-      const { head } = ofRound.offered.checkpoint;
-      const isPublished = yield* publish(log, head, (before) => ofRound.note(before));
+      const { checkpoint } = ofRound.offered;
+      const isPublished = yield* publish(log, checkpoint, (...told) => ofRound.note(...told));
       if (isPublished && ofRound.publishedCount === null) {
-        own = { size: head.size, atMs: nowMs };
+        own = { size: checkpoint.head.size, atMs: nowMs };
         againAtMs = nowMs + UNCHANGED_MS;
       }
       ofRound.publishedCount = count;
@@ -262,8 +250,7 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
         yield* ring;
         return;
       }
-      const note = () => printSignedCheckpoint(checkpoint, []);
-      if (yield* publish(log, checkpoint.head, note))
+      if (yield* publish(log, checkpoint, (whole) => printSignedCheckpoint(whole, [])))
         own = { size: checkpoint.head.size, atMs: yield* monotonicMs };
     }),
     /** Takes another policy: the newest checkpoint is offered to its witnesses. */

@@ -1,9 +1,12 @@
 import { Deferred, Duration } from "effect";
 import { parseCheckpoint } from "../../../log/checkpoint/checkpoint.ts";
 import { MAX_SIGNATURES, type NoteSignature } from "../../../log/notes/signed-note.ts";
+import { verifyNote } from "../../../log/notes/verify-note.ts";
 import type { PolicyWitness } from "../../../log/policy/log-policy.ts";
 import { judgeQuorum } from "../../../log/policy/quorum.ts";
+import { type LogStanding, logKeysOf } from "../log-standing.ts";
 import { printSignedCheckpoint, type SignedCheckpoint } from "../signing/open-log.ts";
+import type { SigningLog } from "../signing/signing-log.ts";
 import type { AskedPolicy } from "../witness-policies.ts";
 import type { WitnessRecord } from "./ask-witness.ts";
 
@@ -28,6 +31,42 @@ export const publishedIn = (published: string | null) => {
 /** The size of a published checkpoint, 0 for none. */
 export const sizeOf = (published: string | null): number =>
   publishedIn(published)?.checkpoint.size ?? 0;
+
+/**
+ * A checkpoint with the signatures of the log's other keys under the same text that are published and verify: the process
+ * that holds such a key may sign again only with its next sync.
+ */
+const withOtherKeys = (checkpoint: SignedCheckpoint, standing: LogStanding): SignedCheckpoint => {
+  const { text, signatures } = checkpoint;
+  const note = publishedIn(standing.published)?.note;
+  if (note?.text !== text) return checkpoint;
+  const others = logKeysOf(standing)
+    .filter((key) => signatures.every(({ id }) => id !== key.id))
+    .flatMap(
+      (key) =>
+        note.signatures.find(
+          (line) => "value" in verifyNote({ text, signatures: [line] }, [key]),
+        ) ?? [],
+    );
+  return { ...checkpoint, signatures: [...signatures, ...others] };
+};
+
+/**
+ * Publishes the note that is made of a checkpoint, with the lines of the log's other keys, and of the published note;
+ * unless the log has published a larger one, or has ended and this is not its last.
+ */
+export const publish = (
+  log: SigningLog,
+  checkpoint: SignedCheckpoint,
+  note: (checkpoint: SignedCheckpoint, published: string | null) => string,
+) =>
+  log.kept.publish((standing) => {
+    const { size, isLast } = checkpoint.head;
+    const { published, ended } = standing;
+    return (ended === null || isLast) && sizeOf(published) <= size
+      ? note(withOtherKeys(checkpoint, standing), published)
+      : null;
+  });
 
 /** What is known of witnesses, by their names. */
 type Records = ReadonlyMap<string, WitnessRecord>;
@@ -114,8 +153,7 @@ export class OfferedRound {
    * The checkpoint with the cosignatures of the note that is published, if that is the same one, and those that came
    * since: a witness's new one in place of its old one. So a reader sees lines come, and none go.
    */
-  note(published: string | null): string {
-    const { checkpoint } = this.offered;
+  note(checkpoint: SignedCheckpoint, published: string | null): string {
     const note = publishedIn(published)?.note;
     const before = note?.text === checkpoint.text ? note.signatures : [];
     const lines = new Map<string, NoteSignature>();

@@ -3,10 +3,11 @@ import { Effect } from "effect";
 import { TestClock } from "effect/testing";
 import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
-import { parseSignedNote } from "../../../../core/log/notes/signed-note.ts";
+import { parseSignedNote, printSignedNote } from "../../../../core/log/notes/signed-note.ts";
 import { verifierKey } from "../../../../core/log/notes/verifier-key.ts";
 import { verifyNote } from "../../../../core/log/notes/verify-note.ts";
 import { faultOfKeys } from "../../../../core/use-cases/log/signing/open-log.ts";
+import { printLogStanding } from "../../../../core/use-cases/log/log-standing.ts";
 import type { PublisherStatus } from "../../../../core/use-cases/log/log-publisher.ts";
 import { logKeyOf } from "../../../doubles/log-key.ts";
 import { type PublishingWorld, worldOf } from "./publishing-world.ts";
@@ -27,6 +28,20 @@ const publishedBy = (world: PublishingWorld) =>
     });
     return { size: Number(size), seeds };
   });
+
+/** Puts a signature of zeros into the published line of a key. */
+const breakLine = async (world: PublishingWorld, seed: number): Promise<void> => {
+  const standing = await Effect.runPromise(world.standing);
+  const note = parseSignedNote(standing?.published ?? "");
+  if (standing === null || "fault" in note) throw new Error("nothing is published");
+  const { id } = verifierKey(standing.signed.origin, "ed25519", keyOf(seed));
+  const signatures = note.value.signatures.map((line) =>
+    line.id === id ? { ...line, signature: new Uint8Array(64) } : line,
+  );
+  const published = printSignedNote({ text: note.value.text, signatures });
+  const next = printLogStanding({ ...standing, published });
+  await Effect.runPromise(world.store.replaceStanding(printLogStanding(standing), next));
+};
 
 const keysOf = (world: PublishingWorld) =>
   Effect.map(world.standing, (standing) => {
@@ -104,8 +119,11 @@ describe("in a process that runs", () => {
     expect(await Effect.runPromise(keysOf(world))).toEqual(BOTH);
     witness.habit = soundly;
     await world.publish();
-    expect(await Effect.runPromise(publishedBy(world))).toEqual({ size: 21, seeds: [2] });
+    expect(await Effect.runPromise(publishedBy(world))).toEqual({ size: 21, seeds: [1, 2] });
     expect(await Effect.runPromise(keysOf(world))).toEqual(NEW);
+    // Retired, its line goes with what is published next.
+    await world.publish();
+    expect(await Effect.runPromise(publishedBy(world))).toEqual({ size: 21, seeds: [2] });
   });
 });
 
@@ -156,7 +174,7 @@ describe("two processes with files of their own", () => {
 
   test("one that signs with both adds its line to what the other one published, long before the next offer is due", async () => {
     for (const isWitnessed of [false, true]) {
-      const [world, other] = [await rotating(), worldOf(20)];
+      const [world, other] = [await rotating(), worldOf(23)];
       const witnesses = isWitnessed ? withWitnesses(world, [soundly, soundly], "w0.example") : [];
       [other.policy, other.witness, other.store] = [world.policy, world.witness, world.store];
       other.keyFiles.set(1, world.keyFiles.get(1) ?? "");
@@ -167,11 +185,12 @@ describe("two processes with files of their own", () => {
           yield* TestClock.adjust("5 seconds");
           expect(yield* publishedBy(world)).toEqual({ size: 21, seeds: [1, 2] });
           // The lease goes to the other one, and comes back with the mark of a sync.
+          world.grow(3);
           yield* Effect.promise(() => other.publish());
-          expect(yield* publishedBy(world)).toEqual({ size: 21, seeds: [1] });
+          expect(yield* publishedBy(world)).toEqual({ size: 24, seeds: [1] });
           yield* grown(world.mark());
           yield* TestClock.adjust("5 seconds");
-          expect(yield* publishedBy(world)).toEqual({ size: 21, seeds: [1, 2] });
+          expect(yield* publishedBy(world)).toEqual({ size: 24, seeds: [1, 2] });
           expect((yield* status).hindrance).toBeNull();
           // Nothing lacks any more, so it is signed and offered no more than before.
           const [signed, asked] = [world.signed.length, witnesses.flatMap((each) => each.asked)];
@@ -181,6 +200,24 @@ describe("two processes with files of their own", () => {
           expect(witnesses.flatMap((each) => each.asked)).toEqual(asked);
         }),
       );
+    }
+  });
+
+  test.each([
+    ["keeps the other one's line where it publishes the same size anew", false, [1, 2]],
+    ["drops a line of the other one that does not verify", true, [1]],
+  ])("one without the second key %s", async (_, isBroken, seeds) => {
+    for (const isWitnessed of [false, true]) {
+      const [world, other] = [await rotating(), worldOf(20)];
+      if (isWitnessed) withWitnesses(world, [soundly, soundly], "w0.example");
+      [other.policy, other.witness, other.store] = [world.policy, world.witness, world.store];
+      other.keyFiles.set(1, world.keyFiles.get(1) ?? "");
+      world.nextSeed = 2;
+      await world.publish();
+      expect(await Effect.runPromise(publishedBy(world))).toEqual({ size: 21, seeds: [1, 2] });
+      if (isBroken) await breakLine(world, 2);
+      await other.publish();
+      expect(await Effect.runPromise(publishedBy(other))).toEqual({ size: 21, seeds });
     }
   });
 
