@@ -15,19 +15,6 @@ export type FactGauge = {
   readonly of: (facts: OperatorFacts) => ReadonlyArray<Sample>;
 };
 
-/** A gauge of one sample. */
-export const gauge = (
-  unit: string,
-  about: string,
-  of: (facts: OperatorFacts) => Scraped,
-): FactGauge => ({
-  type: "gauge",
-  unit,
-  labels: [],
-  about,
-  of: (facts) => [{ labels: {}, value: of(facts) }],
-});
-
 /** A gauge of one sample for each set of labels. */
 export const gauges = <const Label extends string>(
   unit: string,
@@ -43,3 +30,10 @@ export const gauges = <const Label extends string>(
   about,
   of: (facts) => of(facts).map(([given, value]) => ({ labels: given, value })),
 });
+
+/** A gauge of one sample. */
+export const gauge = (
+  unit: string,
+  about: string,
+  of: (facts: OperatorFacts) => Scraped,
+): FactGauge => gauges(unit, [], about, (facts) => [[{}, of(facts)]]);

@@ -10,7 +10,7 @@ import {
 } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { tokenHolding } from "../../../adapters/local-ledger/runtime/accounts/token-balance.ts";
 import { manualTime } from "../../../adapters/local-ledger/runtime/time/slots.ts";
-import { address, addressToBytes } from "../../../core/domain/address.ts";
+import { type Address, address, addressToBytes } from "../../../core/domain/address.ts";
 import { associatedTokenAddress } from "../../../core/protocol/addresses/addresses.ts";
 import {
   CLOCK_SYSVAR,
@@ -23,6 +23,12 @@ const time = manualTime(Date.now());
 const { rpc, url, stop, ledger } = startLedger({ time });
 afterAll(stop);
 const endSlot = () => time.advance(400);
+const PROCESSED = { commitment: "processed" } as const;
+/** Gives tokens to an owner, which readers at confirmed see. */
+const giveTokens = async (owner: string, amount: number | string) => {
+  await call(url, "requestTokenAirdrop", owner, amount, PROCESSED);
+  endSlot();
+};
 const programAccounts = (filters: unknown) =>
   call(url, "getProgramAccounts", TOKEN_PROGRAM, { encoding: "base64", filters });
 
@@ -31,7 +37,7 @@ describe("the ledger's description of itself", () => {
     expect(await rpc.getHealth().send()).toBe("ok");
     expect((await rpc.getVersion().send())["solana-core"]).toMatch(/^\d+\.\d+\.\d+$/);
     const finalized = await rpc.getSlot().send();
-    expect(await rpc.getSlot({ commitment: "processed" }).send()).toBe(finalized + 1n);
+    expect(await rpc.getSlot(PROCESSED).send()).toBe(finalized + 1n);
     expect(await rpc.getBlockHeight({ commitment: "confirmed" }).send()).toBe(finalized);
     const epoch = await rpc.getEpochInfo().send();
     expect(epoch.absoluteSlot).toBe(finalized);
@@ -59,32 +65,29 @@ describe("the ledger's description of itself", () => {
     expect((await call(url, "getBlockTime", far)).error?.code).toBe(-32004);
   });
 
-  test("the announced fee of a message is the charged fee, for every kind of signature", async () => {
-    const payer = await generateKeyPairSigner();
-    await rpc
-      .requestAirdrop(payer.address, lamports(1_000_000_000n), { commitment: "processed" })
-      .send();
-    const { value: lifetime } = await rpc.getLatestBlockhash().send();
-    const self = transferLamports(address(payer.address), address(payer.address), 1n);
-    const { messageBytes } = await sign(payer, lifetime, [self]);
-    const message = Buffer.from(messageBytes).toString("base64");
-    expect((await call(url, "getFeeForMessage", message)).result).toMatchObject({ value: 5000 });
+  const budget = (...data: ReadonlyArray<number>) => ({
+    programAddress: COMPUTE_BUDGET_PROGRAM,
+    accounts: [],
+    data: Uint8Array.from(data),
   });
-
-  test("the announced fee has the price of the units that a message asks for", async () => {
-    const payer = await generateKeyPairSigner();
-    const { value: lifetime } = await rpc.getLatestBlockhash().send();
-    const budget = (...data: ReadonlyArray<number>) => ({
-      programAddress: COMPUTE_BUDGET_PROGRAM,
-      accounts: [],
-      data: Uint8Array.from(data),
-    });
+  test.each([
+    ["is 5000 a signature", (self) => [transferLamports(self, self, 1n)], 5000],
     // 200,000 units at 10,000 micro-lamports each.
-    const asked = [budget(2, 0x40, 0x0d, 3, 0), budget(3, 0x10, 0x27, 0, 0, 0, 0, 0, 0)];
-    const { messageBytes } = await sign(payer, lifetime, asked);
-    const message = Buffer.from(messageBytes).toString("base64");
-    expect((await call(url, "getFeeForMessage", message)).result).toMatchObject({ value: 7000 });
-  });
+    [
+      "has the price of the units that it asks for",
+      () => [budget(2, 0x40, 0x0d, 3, 0), budget(3, 0x10, 0x27, 0, 0, 0, 0, 0, 0)],
+      7000,
+    ],
+  ] satisfies Array<[string, (self: Address) => Parameters<typeof sign>[2], number]>)(
+    "the announced fee of a message %s",
+    async (_, asked, value) => {
+      const payer = await generateKeyPairSigner();
+      const { value: lifetime } = await rpc.getLatestBlockhash().send();
+      const { messageBytes } = await sign(payer, lifetime, asked(address(payer.address)));
+      const message = Buffer.from(messageBytes).toString("base64");
+      expect((await call(url, "getFeeForMessage", message)).result).toMatchObject({ value });
+    },
+  );
 
   test("rent equals the runtime's", async () => {
     expect(await rpc.getMinimumBalanceForRentExemption(0n).send()).toBe(lamports(890_880n));
@@ -94,8 +97,8 @@ describe("the ledger's description of itself", () => {
 describe("accounts", () => {
   test("a reader at confirmed never sees more than its reported slot held", async () => {
     const { address: to } = await generateKeyPairSigner();
-    await rpc.requestAirdrop(to, lamports(7_000_000n), { commitment: "processed" }).send();
-    const now = await rpc.getBalance(to, { commitment: "processed" }).send();
+    await rpc.requestAirdrop(to, lamports(7_000_000n), PROCESSED).send();
+    const now = await rpc.getBalance(to, PROCESSED).send();
     const before = await rpc.getBalance(to, { commitment: "confirmed" }).send();
     expect([now.value, before.value]).toEqual([lamports(7_000_000n), lamports(0n)]);
     expect(before.context.slot).toBe(now.context.slot - 1n);
@@ -128,8 +131,7 @@ describe("accounts", () => {
 
   test("base58 is refused for more than 128 bytes", async () => {
     const ata = associatedTokenAddress(LOCAL_AUTHORITY.address, LOCAL_USDC_MINT);
-    await call(url, "requestTokenAirdrop", LOCAL_AUTHORITY.address, 1, { commitment: "processed" });
-    endSlot();
+    await giveTokens(LOCAL_AUTHORITY.address, 1);
     expect((await call(url, "getAccountInfo", ata, { encoding: "base58" })).error?.code).toBe(
       -32600,
     );
@@ -151,8 +153,7 @@ describe("accounts", () => {
 
   test("filters, slices and context of getProgramAccounts work together", async () => {
     const holder = localKey("test-holder").address;
-    await call(url, "requestTokenAirdrop", holder, "1500000", { commitment: "processed" });
-    endSlot();
+    await giveTokens(holder, "1500000");
     const withContext = await rpc
       .getProgramAccounts(TOKEN_PROGRAM, {
         encoding: "base64",
@@ -202,8 +203,7 @@ describe("accounts", () => {
 
   test("four filters hold at once, whatever their encoding", async () => {
     const holder = localKey("test-filters");
-    await call(url, "requestTokenAirdrop", holder.address, "7", { commitment: "processed" });
-    endSlot();
+    await giveTokens(holder.address, "7");
     const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
     const filters = [
       { dataSize: 165 },
@@ -241,13 +241,9 @@ describe("tokens", () => {
     const data = new Uint8Array(170);
     const state = { lamports: 1n, owner: TOKEN_PROGRAM, executable: false, rentEpoch: 0n, data };
     data[108] = 1;
-    for (const [kind, isHolding] of [
-      [0, false],
-      [1, false],
-      [2, true],
-    ] as const) {
+    for (const kind of [0, 1, 2]) {
       data[165] = kind;
-      expect(tokenHolding(state) !== undefined).toBe(isHolding);
+      expect(tokenHolding(state) !== undefined).toBe(kind === 2);
     }
     expect(tokenHolding({ ...state, data: data.subarray(0, 164) })).toBeUndefined();
   });
@@ -257,8 +253,7 @@ describe("tokens", () => {
     const supply = async () =>
       BigInt((await rpc.getTokenSupply(LOCAL_USDC_MINT).send()).value.amount);
     const before = await supply();
-    await call(url, "requestTokenAirdrop", owner, 2_500_000, { commitment: "processed" });
-    endSlot();
+    await giveTokens(owner, 2_500_000);
     expect(await supply()).toBe(before + 2_500_000n);
     const ata = associatedTokenAddress(address(owner), LOCAL_USDC_MINT);
     expect((await rpc.getTokenAccountBalance(ata).send()).value).toMatchObject({
@@ -276,8 +271,7 @@ describe("tokens", () => {
 
   test("wallets get token accounts and mints parsed, and base64 for everything else", async () => {
     const { address: owner } = await generateKeyPairSigner();
-    await call(url, "requestTokenAirdrop", owner, 2_500_000, { commitment: "processed" });
-    endSlot();
+    await giveTokens(owner, 2_500_000);
     const { value: held } = await rpc
       .getTokenAccountsByOwner(owner, { programId: TOKEN_PROGRAM }, { encoding: "jsonParsed" })
       .send();
@@ -288,20 +282,16 @@ describe("tokens", () => {
         info: {
           mint: LOCAL_USDC_MINT,
           owner,
-          tokenAmount: {
-            amount: "2500000",
-            decimals: 6,
-            uiAmount: 2.5,
-            uiAmountString: "2.5",
-          } as never,
+          tokenAmount: { amount: "2500000", decimals: 6, uiAmount: 2.5, uiAmountString: "2.5" },
           state: "initialized",
           isNative: false,
         },
       },
       space: 165n,
     } as never);
-    const mint = await call(url, "getAccountInfo", LOCAL_USDC_MINT, { encoding: "jsonParsed" });
-    expect(mint.result).toMatchObject({
+    const parsed = async (of: string) =>
+      (await call(url, "getAccountInfo", of, { encoding: "jsonParsed" })).result;
+    expect(await parsed(LOCAL_USDC_MINT)).toMatchObject({
       value: {
         data: {
           parsed: {
@@ -311,25 +301,17 @@ describe("tokens", () => {
         },
       },
     });
-    const config = await call(url, "getAccountInfo", LOCAL_FAUCET.address, {
-      encoding: "jsonParsed",
-    });
-    expect(config.result).toMatchObject({ value: { data: ["", "base64"] } });
+    expect(await parsed(LOCAL_FAUCET.address)).toMatchObject({ value: { data: ["", "base64"] } });
   });
 
   test("the faucet has a limit for each request", async () => {
     const { address: owner } = await generateKeyPairSigner();
+    const refusal = async (method: string, amount: unknown) =>
+      (await call(url, method, owner, amount, PROCESSED)).error;
     for (const amount of [0, "1000000000001", -1, 1.5, "x", null])
-      expect(
-        (await call(url, "requestTokenAirdrop", owner, amount, { commitment: "processed" })).error
-          ?.code,
-      ).toBe(-32602);
-    expect(
-      (await call(url, "requestAirdrop", owner, 10 ** 15, { commitment: "processed" })).error?.code,
-    ).toBe(-32602);
-    expect(
-      (await call(url, "requestAirdrop", owner, 1, { commitment: "processed" })).error,
-    ).toMatchObject({
+      expect((await refusal("requestTokenAirdrop", amount))?.code).toBe(-32602);
+    expect((await refusal("requestAirdrop", 10 ** 15))?.code).toBe(-32602);
+    expect(await refusal("requestAirdrop", 1)).toMatchObject({
       code: -32603,
       message: expect.stringContaining("insufficient funds for rent"),
     });
@@ -358,13 +340,8 @@ describe("tokens", () => {
 
   test("equal airdrops within one block are two transactions", async () => {
     const { address: owner } = await generateKeyPairSigner();
-    const first = await rpc
-      .requestAirdrop(owner, lamports(1_000_000n), { commitment: "processed" })
-      .send();
-    const second = await rpc
-      .requestAirdrop(owner, lamports(1_000_000n), { commitment: "processed" })
-      .send();
-    expect(first).not.toBe(second);
+    const given = () => rpc.requestAirdrop(owner, lamports(1_000_000n), PROCESSED).send();
+    expect(await given()).not.toBe(await given());
     endSlot();
     expect((await rpc.getBalance(owner).send()).value).toBe(lamports(2_000_000n));
   });

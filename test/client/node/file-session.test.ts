@@ -7,6 +7,7 @@ import type { SessionJournal } from "../../../client/sessions/agent/session-jour
 import { SettlementError } from "../../../client/settlement-error.ts";
 import { temporaryDirectory } from "../../app/support/running-service.ts";
 import { CALLS, closingOf, headOf, keptCall } from "../../doubles/kept-calls.ts";
+import { frameCuts } from "./frame-cuts.ts";
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 beforeEach(async () => {
@@ -101,7 +102,7 @@ describe("a session's file", () => {
     await journal.release();
     const whole = await readFile(path);
     const cut = join(directory.path, "cut");
-    for (let length = sizes[0] ?? 0; length <= whole.length; length++) {
+    for (const length of await frameCuts(path, sizes[0] ?? 0)) {
       await writeFile(cut, whole.subarray(0, length));
       const after = sizes.findLastIndex((size) => size <= length);
       const opened = await fileSession(cut);

@@ -21,6 +21,7 @@ import {
 } from "../../doubles/kept-calls.ts";
 import { SettlementError } from "../../../client/settlement-error.ts";
 import { KEPT } from "../../doubles/session-sides.ts";
+import { frameCuts } from "./frame-cuts.ts";
 
 const place = (journalBytes: number) => async () => {
   const directory = await temporaryDirectory();
@@ -107,7 +108,7 @@ describe("a folder of sessions after a crash", () => {
     }
     await store.stop();
     const whole = await readFile(journal);
-    for (let length = sizes[0] ?? 0; length <= whole.length; length += length % 3 === 0 ? 1 : 2) {
+    for (const length of await frameCuts(journal, sizes[0] ?? 0)) {
       await writeFile(journal, whole.subarray(0, length));
       const done = sizes.findLastIndex((size) => size <= length);
       store = await opened();

@@ -116,13 +116,7 @@ const anew = Effect.fnUntraced(function* (
   const { escrows, unseen, merchants } = yield* IndexReader.use(({ summary }) => summary);
   accounts.escrows.created = escrows + unseen;
   accounts.merchants.created = merchants;
-  const pass: Pass = {
-    mode: "snapshot",
-    mark,
-    vanished: [],
-    eventsAdded: Number(mark.count),
-  };
-  return pass;
+  return { mode: "snapshot", mark, vanished: [], eventsAdded: Number(mark.count) } satisfies Pass;
 });
 
 /**
@@ -236,8 +230,7 @@ const anewTo = Effect.fnUntraced(function* (
   const built = yield* anew(accounts, memory, tip, isFirst);
   if (built.mark.count >= tip.count) return built;
   const { mark, vanished } = yield* onwards(accounts, memory, built.mark, tip);
-  const pass: Pass = { mode: "snapshot", mark, vanished, eventsAdded: Number(mark.count) };
-  return pass;
+  return { mode: "snapshot", mark, vanished, eventsAdded: Number(mark.count) } satisfies Pass;
 });
 
 /**

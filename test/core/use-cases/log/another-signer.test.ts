@@ -9,17 +9,15 @@ import { worldOf } from "./publishing-world.ts";
 test("a process that has signed nothing goes on from what another one has signed first", async () => {
   const [world, other] = [worldOf(20), worldOf(20)];
   other.store = world.store;
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      expect((yield* status).state).toBe("starting");
-      yield* Effect.promise(() => other.publish());
-      world.keyFiles.set(1, other.keyFiles.get(1) ?? "");
-      world.grow(3);
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      expect((yield* status).hindrance).toBeNull();
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    expect((yield* status).state).toBe("starting");
+    yield* Effect.promise(() => other.publish());
+    world.keyFiles.set(1, other.keyFiles.get(1) ?? "");
+    world.grow(3);
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    expect((yield* status).hindrance).toBeNull();
+  });
   expect(other.signed.map(({ size }) => size)).toContain(21);
   expect(world.signed.map(({ size }) => size)).toEqual([24]);
 });
@@ -31,17 +29,15 @@ test("an emptied store signs nothing until its leaves reach the size that the ke
   world.store = logStoreOf(new IndexRows());
   const later = world.leaves;
   world.leaves = later.slice(0, 10);
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("30 seconds");
-      expect(world.signed.length).toBe(before);
-      world.leaves = later;
-      yield* grown(world.mark());
-      yield* TestClock.adjust("30 seconds");
-      expect((yield* status).hindrance).toBeNull();
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("30 seconds");
+    expect(world.signed.length).toBe(before);
+    world.leaves = later;
+    yield* grown(world.mark());
+    yield* TestClock.adjust("30 seconds");
+    expect((yield* status).hindrance).toBeNull();
+  });
   expect(await Effect.runPromise(world.publishedSize)).toBe(21);
   expect(new Set(world.signed.map(({ size }) => size))).toEqual(new Set([21]));
 });
@@ -51,16 +47,14 @@ test("another root in the store, of the size that was signed last, ends the log 
   other.leaves = someLeaves(20, 7);
   await other.publish();
   const foreign = await Effect.runPromise(other.store.standing);
-  await world.run(({ grown }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      yield* world.store.replaceStanding(yield* world.store.standing, foreign ?? "");
-      world.grow(3);
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-    }),
-  );
+  await world.run(function* ({ grown }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    yield* world.store.replaceStanding(yield* world.store.standing, foreign ?? "");
+    world.grow(3);
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+  });
   expect((await Effect.runPromise(world.standing))?.ended).toBe("two roots were signed at size 21");
   expect(new Set(world.signed.map(({ size }) => size))).toEqual(new Set([21]));
 });

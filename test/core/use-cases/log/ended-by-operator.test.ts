@@ -22,20 +22,18 @@ const published = (world: PublishingWorld) =>
 
 test("a log that is ordered to end publishes its last checkpoint, and signs nothing more, in no process", async () => {
   const world = worldOf(20);
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      world.endOrdered = ORIGIN;
-      yield* TestClock.adjust("5 seconds");
-      expect(yield* published(world)).toEqual({ size: 21, isLast: true, names: [ORIGIN] });
-      expect((yield* status).state).toBe("ended");
-      world.grow(5);
-      yield* grown(world.mark());
-      yield* TestClock.adjust("30 minutes");
-      expect((yield* published(world)).size).toBe(21);
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    world.endOrdered = ORIGIN;
+    yield* TestClock.adjust("5 seconds");
+    expect(yield* published(world)).toEqual({ size: 21, isLast: true, names: [ORIGIN] });
+    expect((yield* status).state).toBe("ended");
+    world.grow(5);
+    yield* grown(world.mark());
+    yield* TestClock.adjust("30 minutes");
+    expect((yield* published(world)).size).toBe(21);
+  });
   const standing = await Effect.runPromise(world.standing);
   expect(standing?.ended).toBe(ENDED_BY_OPERATOR);
   // The order may be taken back: the log stays ended.
@@ -58,29 +56,27 @@ test("witnesses cosign the last checkpoint, at a size that they have cosigned be
   const world = worldOf(20);
   const [witness] = withWitnesses(world, [soundly], "w0.example");
   if (witness === undefined) throw new Error("there is a witness");
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      witness.habit = answers(503);
-      world.grow(3);
-      yield* grown(world.mark());
-      yield* TestClock.adjust("5 seconds");
-      world.endOrdered = ORIGIN;
-      yield* TestClock.adjust("10 seconds");
-      expect((yield* status).hindrance).toBe("ending");
-      expect(yield* published(world)).toMatchObject({ size: 21, isLast: false });
-      // It lacks that size for good: after half a minute a larger one is signed, and waited for.
-      world.grow(3);
-      yield* grown(world.mark());
-      yield* TestClock.adjust("30 seconds");
-      expect(world.signed.at(-1)?.size).toBe(27);
-      witness.habit = soundly;
-      yield* TestClock.adjust("90 seconds");
-      const names = [ORIGIN, "w0.example"];
-      expect(yield* published(world)).toEqual({ size: 27, isLast: true, names });
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    witness.habit = answers(503);
+    world.grow(3);
+    yield* grown(world.mark());
+    yield* TestClock.adjust("5 seconds");
+    world.endOrdered = ORIGIN;
+    yield* TestClock.adjust("10 seconds");
+    expect((yield* status).hindrance).toBe("ending");
+    expect(yield* published(world)).toMatchObject({ size: 21, isLast: false });
+    // It lacks that size for good: after half a minute a larger one is signed, and waited for.
+    world.grow(3);
+    yield* grown(world.mark());
+    yield* TestClock.adjust("30 seconds");
+    expect(world.signed.at(-1)?.size).toBe(27);
+    witness.habit = soundly;
+    yield* TestClock.adjust("90 seconds");
+    const names = [ORIGIN, "w0.example"];
+    expect(yield* published(world)).toEqual({ size: 27, isLast: true, names });
+  });
 });
 
 test("a restarted process offers the last checkpoint to a witness that has not cosigned it", async () => {
@@ -110,14 +106,12 @@ test("a restarted process ends the log at what it has signed since", async () =>
   const world = worldOf(20);
   await world.publish();
   world.grow(3);
-  await world.run(({ grown }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      world.endOrdered = ORIGIN;
-      yield* TestClock.adjust("5 minutes");
-    }),
-  );
+  await world.run(function* ({ grown }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    world.endOrdered = ORIGIN;
+    yield* TestClock.adjust("5 minutes");
+  });
   expect(await Effect.runPromise(published(world))).toMatchObject({ size: 24, isLast: true });
 });
 
@@ -178,45 +172,41 @@ test("a process that gets the lease back ends the log at once where another one 
   const [world, other] = [worldOf(20), worldOf(23)];
   withWitnesses(world, [soundly], "w0.example");
   Object.assign(other, { store: world.store, policy: world.policy, witness: world.witness });
-  await world.run(({ grown }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      world.isWriter = false;
-      world.grow(3);
-      yield* TestClock.adjust("10 seconds");
-      yield* Effect.promise(() => other.publish());
-      expect(yield* published(world)).toMatchObject({ size: 24, isLast: false });
-      world.isWriter = true;
-      world.endOrdered = ORIGIN;
-      yield* grown(world.mark());
-      yield* TestClock.adjust("15 seconds");
-      expect(yield* published(world)).toMatchObject({ size: 24, isLast: true });
-    }),
-  );
+  await world.run(function* ({ grown }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    world.isWriter = false;
+    world.grow(3);
+    yield* TestClock.adjust("10 seconds");
+    yield* Effect.promise(() => other.publish());
+    expect(yield* published(world)).toMatchObject({ size: 24, isLast: false });
+    world.isWriter = true;
+    world.endOrdered = ORIGIN;
+    yield* grown(world.mark());
+    yield* TestClock.adjust("15 seconds");
+    expect(yield* published(world)).toMatchObject({ size: 24, isLast: true });
+  });
 });
 
 test("a log does not end at a size that its witnesses have cosigned and lost since", async () => {
   const world = worldOf(20);
   const [witness] = withWitnesses(world, [soundly], "w0.example");
   if (witness === undefined) throw new Error("there is a witness");
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      // It begins anew, and its node has passed this size.
-      witness.size = 0;
-      witness.habit = answers(503);
-      world.endOrdered = ORIGIN;
-      yield* TestClock.adjust("10 seconds");
-      expect((yield* status).hindrance).toBe("ending");
-      world.grow(3);
-      yield* grown(world.mark());
-      witness.habit = (request) => (witness.asked.at(-1) === 24 ? soundly : answers(503))(request);
-      yield* TestClock.adjust("2 minutes");
-      expect(yield* published(world)).toMatchObject({ size: 24, isLast: true });
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    // It begins anew, and its node has passed this size.
+    witness.size = 0;
+    witness.habit = answers(503);
+    world.endOrdered = ORIGIN;
+    yield* TestClock.adjust("10 seconds");
+    expect((yield* status).hindrance).toBe("ending");
+    world.grow(3);
+    yield* grown(world.mark());
+    witness.habit = (request) => (witness.asked.at(-1) === 24 ? soundly : answers(503))(request);
+    yield* TestClock.adjust("2 minutes");
+    expect(yield* published(world)).toMatchObject({ size: 24, isLast: true });
+  });
 });
 
 test("another key begins the next log, and the ended log's key is refused from then on", async () => {

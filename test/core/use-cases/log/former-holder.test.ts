@@ -27,62 +27,56 @@ const withSilentWitness = () => {
 
 test("a replica that has lost the lease offers nothing more, also in the middle of an offer, and says so", async () => {
   const { world, asked } = withSilentWitness();
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      expect(asked.length).toBeGreaterThan(3);
-      expect((yield* status).state).toBe("publishing");
-      world.isWriter = false;
-      yield* TestClock.adjust("4 seconds");
-      const before = asked.length;
-      yield* TestClock.adjust("1 hour");
-      expect(asked.length).toBe(before);
-      expect(yield* status).toMatchObject({ state: "standby", hindrance: null });
-      // The lease comes back with the mark of a sync.
-      world.isWriter = true;
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      expect(asked.length).toBeGreaterThan(before);
-      expect((yield* status).state).toBe("publishing");
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    expect(asked.length).toBeGreaterThan(3);
+    expect((yield* status).state).toBe("publishing");
+    world.isWriter = false;
+    yield* TestClock.adjust("4 seconds");
+    const before = asked.length;
+    yield* TestClock.adjust("1 hour");
+    expect(asked.length).toBe(before);
+    expect(yield* status).toMatchObject({ state: "standby", hindrance: null });
+    // The lease comes back with the mark of a sync.
+    world.isWriter = true;
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    expect(asked.length).toBeGreaterThan(before);
+    expect((yield* status).state).toBe("publishing");
+  });
 });
 
 test("a former holder of the lease whose index goes on elsewhere has no hindrance", async () => {
   const world = worldOf(20);
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      expect((yield* status).state).toBe("starting");
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      world.isWriter = false;
-      yield* TestClock.adjust("1 hour");
-      expect(yield* status).toMatchObject({ state: "standby", hindrance: null });
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    expect((yield* status).state).toBe("starting");
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    world.isWriter = false;
+    yield* TestClock.adjust("1 hour");
+    expect(yield* status).toMatchObject({ state: "standby", hindrance: null });
+  });
 });
 
 test("a replica beside the one that syncs stands by, and publishes once it has synced itself", async () => {
   const world = worldOf(20);
-  await world.run(({ grown, standsBy, status }) =>
-    Effect.gen(function* () {
-      yield* standsBy(true);
-      expect((yield* status).state).toBe("standby");
-      // The other one has gone, and no sync of this one has completed.
-      yield* standsBy(false);
-      expect((yield* status).state).toBe("starting");
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      expect((yield* status).state).toBe("publishing");
-      // Only its term tells that it is over.
-      yield* standsBy(true);
-      expect((yield* status).state).toBe("publishing");
-      world.isWriter = false;
-      yield* TestClock.adjust("1 hour");
-      expect((yield* status).state).toBe("standby");
-      yield* standsBy(false);
-      expect((yield* status).state).toBe("starting");
-    }),
-  );
+  await world.run(function* ({ grown, standsBy, status }) {
+    yield* standsBy(true);
+    expect((yield* status).state).toBe("standby");
+    // The other one has gone, and no sync of this one has completed.
+    yield* standsBy(false);
+    expect((yield* status).state).toBe("starting");
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    expect((yield* status).state).toBe("publishing");
+    // Only its term tells that it is over.
+    yield* standsBy(true);
+    expect((yield* status).state).toBe("publishing");
+    world.isWriter = false;
+    yield* TestClock.adjust("1 hour");
+    expect((yield* status).state).toBe("standby");
+    yield* standsBy(false);
+    expect((yield* status).state).toBe("starting");
+  });
 });

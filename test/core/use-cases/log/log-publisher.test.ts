@@ -45,14 +45,12 @@ test("a root is signed of a ledger that has a full tile of the second level", as
 
 test("at most one checkpoint is signed in a second, of the newest mark", async () => {
   const world = worldOf(30);
-  await world.run(({ grown }) =>
-    Effect.gen(function* () {
-      for (let count = 0; count <= 30; count++) {
-        yield* grown(world.mark(count));
-        yield* TestClock.adjust(100);
-      }
-    }),
-  );
+  await world.run(function* ({ grown }) {
+    for (let count = 0; count <= 30; count++) {
+      yield* grown(world.mark(count));
+      yield* TestClock.adjust(100);
+    }
+  });
   expect(sizesOf(world).length).toBeLessThanOrEqual(4);
 });
 
@@ -154,37 +152,33 @@ test("another root at the size that was signed ends the log, naming the first di
 
 test("a history that is rewritten under a running process ends the log as well", async () => {
   const world = worldOf(300);
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      world.leaves = someLeaves(310, 7);
-      yield* grown(world.mark());
-      yield* TestClock.adjust("4 minutes");
-      expect((yield* status).hindrance).toBe("nodes_disagree");
-      expect((yield* world.standing)?.ended).toBeNull();
-      yield* TestClock.adjust("3 minutes");
-      expect((yield* status).hindrance).toBe("ended");
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    world.leaves = someLeaves(310, 7);
+    yield* grown(world.mark());
+    yield* TestClock.adjust("4 minutes");
+    expect((yield* status).hindrance).toBe("nodes_disagree");
+    expect((yield* world.standing)?.ended).toBeNull();
+    yield* TestClock.adjust("3 minutes");
+    expect((yield* status).hindrance).toBe("ended");
+  });
   expect(sizesOf(world)).toEqual([301]);
 });
 
 test("a running process signs nothing more once another one has ended the log", async () => {
   const world = worldOf(300);
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      const before = yield* world.store.standing;
-      const ended = { ...JSON.parse(before ?? "null"), ended: "two roots were signed" };
-      yield* world.store.replaceStanding(before, JSON.stringify(ended));
-      world.grow(10);
-      yield* grown(world.mark());
-      yield* TestClock.adjust("30 seconds");
-      expect((yield* status).hindrance).toBe("ended");
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    const before = yield* world.store.standing;
+    const ended = { ...JSON.parse(before ?? "null"), ended: "two roots were signed" };
+    yield* world.store.replaceStanding(before, JSON.stringify(ended));
+    world.grow(10);
+    yield* grown(world.mark());
+    yield* TestClock.adjust("30 seconds");
+    expect((yield* status).hindrance).toBe("ended");
+  });
   expect(sizesOf(world)).toEqual([301]);
 });
 
@@ -280,16 +274,14 @@ test("leaves that do not give the mark's root sign nothing", async () => {
   const world = worldOf(10);
   const told: Array<unknown> = [];
   world.logged = (text) => void told.push(text);
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      yield* grown({ ...world.mark(), frontier: world.mark(9).frontier });
-      yield* TestClock.adjust("30 seconds");
-      expect((yield* status).hindrance).toBe("store_or_ledger_unavailable");
-      yield* grown(world.mark());
-      yield* TestClock.adjust("30 seconds");
-      expect((yield* status).hindrance).toBeNull();
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    yield* grown({ ...world.mark(), frontier: world.mark(9).frontier });
+    yield* TestClock.adjust("30 seconds");
+    expect((yield* status).hindrance).toBe("store_or_ledger_unavailable");
+    yield* grown(world.mark());
+    yield* TestClock.adjust("30 seconds");
+    expect((yield* status).hindrance).toBeNull();
+  });
   expect(sizesOf(world)).toEqual([11]);
   expect(told.flat().filter((text) => String(text).startsWith("the settlement log"))).toEqual([
     "the settlement log could not be published, and is tried again",

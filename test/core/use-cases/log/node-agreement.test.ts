@@ -29,13 +29,11 @@ const withNodes = (world: PublishingWorld, views: Array<NodeView>): void => {
 /** What hinders a world after a mark, and the size it published. */
 const outcome = async (world: PublishingWorld) => {
   let hindrance: unknown;
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      hindrance = (yield* status).hindrance;
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    hindrance = (yield* status).hindrance;
+  });
   return { hindrance, size: await Effect.runPromise(world.publishedSize) };
 };
 
@@ -67,16 +65,14 @@ test("a second node that catches up is noticed without another mark", async () =
   const world = worldOf(20);
   const views: Array<NodeView> = [20, 3];
   withNodes(world, views);
-  await world.run(({ grown }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      expect(yield* world.publishedSize).toBe(4);
-      views[1] = 20;
-      yield* TestClock.adjust("10 seconds");
-      expect(yield* world.publishedSize).toBe(21);
-    }),
-  );
+  await world.run(function* ({ grown }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    expect(yield* world.publishedSize).toBe(4);
+    views[1] = 20;
+    yield* TestClock.adjust("10 seconds");
+    expect(yield* world.publishedSize).toBe(21);
+  });
 });
 
 test("one wrong node of two does not end the log, though the index was built from it", async () => {
@@ -90,19 +86,17 @@ test("one wrong node of two does not end the log, though the index was built fro
   const views: Array<NodeView> = ["another history", 20];
   withNodes(honestWorld, views);
   world.nodes = honestWorld.nodes;
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("1 hour");
-      expect((yield* status).hindrance).toBe("nodes_disagree");
-      expect((yield* world.standing)?.ended).toBeNull();
-      world.leaves = honest;
-      views[0] = 20;
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      expect((yield* status).hindrance).toBeNull();
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("1 hour");
+    expect((yield* status).hindrance).toBe("nodes_disagree");
+    expect((yield* world.standing)?.ended).toBeNull();
+    world.leaves = honest;
+    views[0] = 20;
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    expect((yield* status).hindrance).toBeNull();
+  });
   expect(world.keyFiles.get(1)).toContain('"ended":null');
 });
 
@@ -121,14 +115,12 @@ test("full tiles are kept once their leaves are agreed on, not before", async ()
   const kept = (path: string) => Effect.map(world.store.tile(path), (tile) => tile !== null);
   const paths = ["0/tile/entries/000", "0/tile/entries/001", "0/tile/0/001"];
   const both = Effect.forEach(paths, kept);
-  await world.run(({ grown }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      expect(yield* both).toEqual([true, false, false]);
-      views[1] = 600;
-      yield* TestClock.adjust("10 seconds");
-      expect(yield* both).toEqual([true, true, true]);
-    }),
-  );
+  await world.run(function* ({ grown }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    expect(yield* both).toEqual([true, false, false]);
+    views[1] = 600;
+    yield* TestClock.adjust("10 seconds");
+    expect(yield* both).toEqual([true, true, true]);
+  });
 });

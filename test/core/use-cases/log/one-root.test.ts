@@ -32,15 +32,13 @@ const rebuiltDuringReads = (second: number) => {
 
 test("an index that is built anew while the nodes are read gives no second root of a size", async () => {
   const { world, state } = rebuiltDuringReads(10);
-  await world.run(({ grown }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      state.isRebuilt = true;
-      // After ten minutes the head of the agreed size is offered again.
-      yield* TestClock.adjust("11 minutes");
-    }),
-  );
+  await world.run(function* ({ grown }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    state.isRebuilt = true;
+    // After ten minutes the head of the agreed size is offered again.
+    yield* TestClock.adjust("11 minutes");
+  });
   const roots = new Set(world.signed.map(({ size, root }) => `${size} ${root}`));
   expect(roots.size).toBe(1);
   expect((await Effect.runPromise(world.standing))?.signed).toMatchObject(world.signed[0] ?? {});
@@ -50,13 +48,11 @@ test("a root at an agreed size that the checked tree does not begin with is not 
   const { world, state } = rebuiltDuringReads(10);
   const mark = world.mark();
   state.isRebuilt = true;
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      yield* grown(mark);
-      yield* TestClock.adjust("10 seconds");
-      expect((yield* status).hindrance).toBe("store_or_ledger_unavailable");
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    yield* grown(mark);
+    yield* TestClock.adjust("10 seconds");
+    expect((yield* status).hindrance).toBe("store_or_ledger_unavailable");
+  });
   expect(world.signed).toEqual([]);
   expect(await Effect.runPromise(world.standing)).toBeNull();
 });
@@ -64,18 +60,16 @@ test("a root at an agreed size that the checked tree does not begin with is not 
 test("two processes with one key and two stores sign no second root of a size", async () => {
   const [world, copy] = [worldOf(20), worldOf(0)];
   copy.leaves = someLeaves(20, 7);
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark(5));
-      yield* TestClock.adjust("10 seconds");
-      yield* Effect.promise(() => copy.publish());
-      // The copy signs with the same key file.
-      world.keyFiles.set(1, copy.keyFiles.get(1) ?? "");
-      yield* grown(world.mark(20));
-      yield* TestClock.adjust("10 seconds");
-      expect((yield* status).hindrance).toBe("store_or_ledger_unavailable");
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    yield* grown(world.mark(5));
+    yield* TestClock.adjust("10 seconds");
+    yield* Effect.promise(() => copy.publish());
+    // The copy signs with the same key file.
+    world.keyFiles.set(1, copy.keyFiles.get(1) ?? "");
+    yield* grown(world.mark(20));
+    yield* TestClock.adjust("10 seconds");
+    expect((yield* status).hindrance).toBe("store_or_ledger_unavailable");
+  });
   expect(world.signed.map(({ size }) => size)).toEqual([6]);
   expect((await Effect.runPromise(world.standing))?.signed.size).toBe(6);
   expect(world.keyFiles.get(1)).toBe(copy.keyFiles.get(1) ?? "");
@@ -125,38 +119,32 @@ const losingTheKeyFile = async (own: ReadonlyArray<number>, other: number) => {
 
 test("a head that another process's signature keeps from being signed does not stay in the standing", async () => {
   const { world, before } = await losingTheKeyFile([5], 20);
-  await world.run(({ grown }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      expect((yield* world.standing)?.signed).toEqual(before?.signed);
-    }),
-  );
+  await world.run(function* ({ grown }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    expect((yield* world.standing)?.signed).toEqual(before?.signed);
+  });
   expect(world.signed.map(({ size }) => size)).toEqual([6]);
 });
 
 test("the first standing of a store names what the key has signed, if another process was faster", async () => {
   const { world, root } = await losingTheKeyFile([], 20);
-  await world.run(({ grown }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("10 seconds");
-      expect((yield* world.standing)?.signed).toMatchObject({ size: 21, root });
-    }),
-  );
+  await world.run(function* ({ grown }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("10 seconds");
+    expect((yield* world.standing)?.signed).toMatchObject({ size: 21, root });
+  });
   expect(world.signed).toEqual([]);
 });
 
 test("a process that has lost the key's file to another history ends the log, without a restart", async () => {
   for (const own of [[], [5]]) {
     const { world } = await losingTheKeyFile(own, 20);
-    await world.run(({ grown, status }) =>
-      Effect.gen(function* () {
-        yield* grown(world.mark());
-        yield* TestClock.adjust("10 minutes");
-        expect((yield* status).hindrance).toBe("ended");
-      }),
-    );
+    await world.run(function* ({ grown, status }) {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("10 minutes");
+      expect((yield* status).hindrance).toBe("ended");
+    });
     expect((await Effect.runPromise(world.standing))?.ended).toContain("another root at size 21");
   }
 });

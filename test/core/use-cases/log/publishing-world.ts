@@ -33,6 +33,9 @@ import { patientClock } from "../../../doubles/patient-clock.ts";
 const { deployment } = testInstance();
 const LEAF_0 = networkLeaf(TEST_GENESIS_HASH, deployment.custodyProgram);
 
+/** What a test does: an effect, or the steps of one as `Effect.gen` takes them. */
+type Steps = Effect.Effect<void, unknown> | Generator<Effect.Effect<unknown, unknown>, void, never>;
+
 /** A ledger's leaves, a store, a key and its file, which outlive the processes that publish. */
 export class PublishingWorld {
   /** Called before each read of the store's leaves. */
@@ -235,14 +238,13 @@ export class PublishingWorld {
     );
   }
 
-  /** Runs a process that publishes while `work` runs, on virtual time; null when it was not refused. */
-  run(
-    work: (publisher: LogPublisher["Service"]) => Effect.Effect<void, unknown>,
-  ): Promise<LogRefused | null> {
+  /** Runs a process that publishes while a test does this, on virtual time; null when it was not refused. */
+  run(stepsOf: (publisher: LogPublisher["Service"]) => Steps): Promise<LogRefused | null> {
     const program = Effect.gen({ self: this }, function* () {
       const publisher = yield* makeLogPublisher(this.policy);
       const running = yield* Effect.forkChild(Effect.flip(publisher.run));
-      yield* work(publisher);
+      const steps = stepsOf(publisher);
+      yield* Effect.isEffect(steps) ? steps : Effect.gen(() => steps);
       yield* TestClock.adjust("1 millis");
       const exit = running.pollUnsafe();
       yield* Fiber.interrupt(running);

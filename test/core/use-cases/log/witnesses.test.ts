@@ -17,6 +17,8 @@ const any = (threshold: number, members: ReadonlyArray<string>, name = "any"): P
   members,
 });
 
+const THREE = ["w0.example", "w1.example", "w2.example"];
+
 /** Publishes a world's newest mark for some seconds, and says what hinders it then. */
 const after = async (world: PublishingWorld, seconds: number) => {
   let status: PublisherStatus | undefined;
@@ -137,38 +139,34 @@ test("a witness that stays away is logged once with the reason, and once when it
     if (String(text).includes("witness")) lines.push([text, details]);
   };
   const away = { witness: "w1.example", url: "http://w1.example", reason: "refused" };
-  await world.run(({ grown }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("25 seconds");
-      expect(lines).toEqual([]);
-      yield* TestClock.adjust("3 minutes");
-      expect(lines).toEqual([
-        ["a witness of the log does not cosign", expect.objectContaining(away)],
-      ]);
-      yield* TestClock.adjust("30 minutes");
-      expect(lines.slice(1)).toEqual([["the witness cosigns again", { witness: "w1.example" }]]);
-    }),
-  );
+  await world.run(function* ({ grown }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("25 seconds");
+    expect(lines).toEqual([]);
+    yield* TestClock.adjust("3 minutes");
+    expect(lines).toEqual([
+      ["a witness of the log does not cosign", expect.objectContaining(away)],
+    ]);
+    yield* TestClock.adjust("30 minutes");
+    expect(lines.slice(1)).toEqual([["the witness cosigns again", { witness: "w1.example" }]]);
+  });
 });
 
 test("one checkpoint is offered for 60 seconds, then the newest has its turn", async () => {
   const world = worldOf(30);
   const [witness] = withWitnesses(world, [answers(503)], "w0.example");
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark(10));
-      yield* TestClock.adjust("1 second");
-      for (const count of [20, 30]) {
-        yield* grown(world.mark(count));
-        yield* TestClock.adjust("20 seconds");
-      }
-      expect(new Set(witness?.asked)).toEqual(new Set([11]));
-      yield* TestClock.adjust("30 seconds");
-      expect((yield* status).hindrance).toBe("quorum_missing");
-      expect(new Set(witness?.asked)).toEqual(new Set([11, 31]));
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    yield* grown(world.mark(10));
+    yield* TestClock.adjust("1 second");
+    for (const count of [20, 30]) {
+      yield* grown(world.mark(count));
+      yield* TestClock.adjust("20 seconds");
+    }
+    expect(new Set(witness?.asked)).toEqual(new Set([11]));
+    yield* TestClock.adjust("30 seconds");
+    expect((yield* status).hindrance).toBe("quorum_missing");
+    expect(new Set(witness?.asked)).toEqual(new Set([11, 31]));
+  });
   // Signing goes on meanwhile, for witnesses whose node is ahead.
   expect(new Set(world.signed.map(({ size }) => size))).toEqual(new Set([11, 21, 31]));
 });
@@ -176,14 +174,12 @@ test("one checkpoint is offered for 60 seconds, then the newest has its turn", a
 test("an unchanged checkpoint is offered again after ten minutes, however many syncs there are", async () => {
   const world = worldOf(20);
   const [witness] = withWitnesses(world, [soundly], "w0.example");
-  await world.run(({ grown }) =>
-    Effect.gen(function* () {
-      for (let minute = 0; minute < 25; minute++) {
-        yield* grown(world.mark());
-        yield* TestClock.adjust("1 minute");
-      }
-    }),
-  );
+  await world.run(function* ({ grown }) {
+    for (let minute = 0; minute < 25; minute++) {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("1 minute");
+    }
+  });
   expect(witness?.asked).toEqual([21, 21, 21]);
 });
 
@@ -216,122 +212,110 @@ test("what a witness wrote is cut to 100 printable characters in the status", as
   );
 });
 
-/** The names behind the log's own in the published checkpoint. */
+/** The names behind the log's own in the published checkpoint; null for none. */
 const publishedNames = (world: PublishingWorld) =>
   Effect.map(world.standing, (standing) => {
     const parsed = parseCheckpoint(standing?.published ?? "");
-    return "fault" in parsed ? [] : parsed.value.note.signatures.slice(1).map(({ name }) => name);
+    return "fault" in parsed ? null : parsed.value.note.signatures.slice(1).map(({ name }) => name);
   });
 
 test("the witnesses beyond the quorum are asked on, and the same size gains their cosignatures", async () => {
   const world = worldOf(20);
-  const members = ["w0.example", "w1.example", "w2.example"];
   const [, , late] = withWitnesses(world, [soundly, soundly, answers(503)], "two", [
-    any(2, members, "two"),
+    any(2, THREE, "two"),
   ]);
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("1 second");
-      const before = (yield* world.standing)?.published ?? "";
-      expect(yield* publishedNames(world)).toEqual(members.slice(0, 2));
-      yield* TestClock.adjust("20 seconds");
-      if (late !== undefined) late.habit = soundly;
-      yield* TestClock.adjust("1 minute");
-      expect(yield* publishedNames(world)).toEqual(members);
-      expect((yield* world.standing)?.published).toStartWith(before);
-      expect(yield* status).toMatchObject({ hindrance: null, missing: [] });
-      // Ten minutes later one of them is away: its line stays.
-      if (late !== undefined) late.habit = answers(503);
-      yield* TestClock.adjust("10 minutes");
-      expect(yield* publishedNames(world)).toEqual(members);
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("1 second");
+    const before = (yield* world.standing)?.published ?? "";
+    expect(yield* publishedNames(world)).toEqual(THREE.slice(0, 2));
+    yield* TestClock.adjust("20 seconds");
+    if (late !== undefined) late.habit = soundly;
+    yield* TestClock.adjust("1 minute");
+    expect(yield* publishedNames(world)).toEqual(THREE);
+    expect((yield* world.standing)?.published).toStartWith(before);
+    expect(yield* status).toMatchObject({ hindrance: null, missing: [] });
+    // Ten minutes later one of them is away: its line stays.
+    if (late !== undefined) late.habit = answers(503);
+    yield* TestClock.adjust("10 minutes");
+    expect(yield* publishedNames(world)).toEqual(THREE);
+  });
 });
 
 test("two of three witnesses that do not answer are named, and so is one while the quorum is met", async () => {
   const world = worldOf(30);
-  const members = ["w0.example", "w1.example", "w2.example"];
   const witnesses = withWitnesses(
     world,
     [soundly, () => Effect.fail(new WitnessUnreachable({ reason: "refused" })), answers(503)],
     "one",
-    [any(1, members, "one")],
+    [any(1, THREE, "one")],
   );
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark(10));
-      yield* TestClock.adjust("20 seconds");
-      expect(yield* world.publishedSize).toBe(11);
-      expect(yield* status).toMatchObject({
-        hindrance: "witness_missing",
-        missing: ["w1.example", "w2.example"],
-      });
-      // They do not hold up the next checkpoint.
-      yield* grown(world.mark(20));
-      yield* TestClock.adjust("1 second");
-      expect(yield* world.publishedSize).toBe(21);
-      for (const witness of witnesses) witness.habit = soundly;
-      yield* grown(world.mark(30));
-      yield* TestClock.adjust("20 seconds");
-      expect(yield* status).toMatchObject({ hindrance: null, missing: [] });
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    yield* grown(world.mark(10));
+    yield* TestClock.adjust("20 seconds");
+    expect(yield* world.publishedSize).toBe(11);
+    expect(yield* status).toMatchObject({
+      hindrance: "witness_missing",
+      missing: ["w1.example", "w2.example"],
+    });
+    // They do not hold up the next checkpoint.
+    yield* grown(world.mark(20));
+    yield* TestClock.adjust("1 second");
+    expect(yield* world.publishedSize).toBe(21);
+    for (const witness of witnesses) witness.habit = soundly;
+    yield* grown(world.mark(30));
+    yield* TestClock.adjust("20 seconds");
+    expect(yield* status).toMatchObject({ hindrance: null, missing: [] });
+  });
 });
 
 test("witnesses that cosigned more than a restored log has stop it, until its tree has come that far", async () => {
   const world = worldOf(60);
-  const members = ["w0.example", "w1.example", "w2.example"];
   const witnesses = withWitnesses(world, [soundly, soundly, soundly], "two", [
-    any(2, members, "two"),
+    any(2, THREE, "two"),
   ]);
   await world.publish([50]);
   expect(await Effect.runPromise(world.publishedSize)).toBe(51);
   // The store and the file beside the key are those of a backup, taken before anything was signed.
   const restored = worldOf(60);
   Object.assign(restored, { policy: world.policy, witness: world.witness });
-  await restored.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      yield* grown(restored.mark(20));
+  await restored.run(function* ({ grown, status }) {
+    yield* grown(restored.mark(20));
+    yield* TestClock.adjust("5 seconds");
+    expect(yield* status).toMatchObject({ hindrance: "witnesses_ahead" });
+    expect((yield* status).witnesses.get("w0.example")).toMatchObject({
+      nonsense: 0,
+      lastProblem: "it has cosigned size 51, and this log has less",
+    });
+    for (const count of [30, 40, 49]) {
+      yield* grown(restored.mark(count));
       yield* TestClock.adjust("5 seconds");
-      expect(yield* status).toMatchObject({ hindrance: "witnesses_ahead" });
-      expect((yield* status).witnesses.get("w0.example")).toMatchObject({
-        nonsense: 0,
-        lastProblem: "it has cosigned size 51, and this log has less",
-      });
-      for (const count of [30, 40, 49]) {
-        yield* grown(restored.mark(count));
-        yield* TestClock.adjust("5 seconds");
-      }
-      expect(new Set(restored.signed.map(({ size }) => size))).toEqual(new Set([21]));
-      yield* grown(restored.mark(60));
-      yield* TestClock.adjust("5 seconds");
-      expect(yield* status).toMatchObject({ hindrance: null });
-      expect(yield* restored.publishedSize).toBe(61);
-    }),
-  );
+    }
+    expect(new Set(restored.signed.map(({ size }) => size))).toEqual(new Set([21]));
+    yield* grown(restored.mark(60));
+    yield* TestClock.adjust("5 seconds");
+    expect(yield* status).toMatchObject({ hindrance: null });
+    expect(yield* restored.publishedSize).toBe(61);
+  });
   expect(witnesses.map(({ size }) => size)).toEqual([61, 61, 61]);
 });
 
 test("one witness of three that states any size does not stop a log whose quorum the others make", async () => {
   const world = worldOf(20);
-  const members = ["w0.example", "w1.example", "w2.example"];
   withWitnesses(world, [soundly, soundly, answers(409, "99999\n", TLOG_SIZE_TYPE)], "two", [
-    any(2, members, "two"),
+    any(2, THREE, "two"),
   ]);
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      for (const count of [10, 20]) {
-        yield* grown(world.mark(count));
-        yield* TestClock.adjust("15 seconds");
-      }
-      expect(yield* world.publishedSize).toBe(21);
-      expect(yield* status).toMatchObject({
-        hindrance: "witness_missing",
-        missing: ["w2.example"],
-      });
-    }),
-  );
+  await world.run(function* ({ grown, status }) {
+    for (const count of [10, 20]) {
+      yield* grown(world.mark(count));
+      yield* TestClock.adjust("15 seconds");
+    }
+    expect(yield* world.publishedSize).toBe(21);
+    expect(yield* status).toMatchObject({
+      hindrance: "witness_missing",
+      missing: ["w2.example"],
+    });
+  });
 });
 
 test("another policy is taken without a restart: the same checkpoint gains the new witness's line", async () => {
@@ -340,17 +324,15 @@ test("another policy is taken without a restart: the same checkpoint gains the n
   const { policy } = world;
   if (policy === null) throw new Error("the world has a policy");
   world.policy = { ...policy, witnesses: policy.witnesses.slice(0, 1) };
-  await world.run(({ grown, setPolicy, status }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      yield* TestClock.adjust("5 seconds");
-      expect(yield* publishedNames(world)).toEqual(["w0.example"]);
-      yield* setPolicy(policy);
-      yield* TestClock.adjust("1 second");
-      expect(yield* publishedNames(world)).toEqual(["w0.example", "w1.example"]);
-      expect((yield* status).policy?.witnesses).toHaveLength(2);
-    }),
-  );
+  await world.run(function* ({ grown, setPolicy, status }) {
+    yield* grown(world.mark());
+    yield* TestClock.adjust("5 seconds");
+    expect(yield* publishedNames(world)).toEqual(["w0.example"]);
+    yield* setPolicy(policy);
+    yield* TestClock.adjust("1 second");
+    expect(yield* publishedNames(world)).toEqual(["w0.example", "w1.example"]);
+    expect((yield* status).policy?.witnesses).toHaveLength(2);
+  });
   expect(witnesses.map(({ size }) => size)).toEqual([21, 21]);
 });
 
@@ -362,40 +344,30 @@ const worldAwaiting = (habit: Habit) => {
   return { world, awaited: witnesses[1] };
 };
 
-/** The names that cosigned what is published, null for nothing. */
-const cosigners = async (world: PublishingWorld) => {
-  const parsed = parseCheckpoint((await Effect.runPromise(world.standing))?.published ?? "");
-  return "fault" in parsed ? null : parsed.value.note.signatures.slice(1).map(({ name }) => name);
-};
-
-test("a checkpoint waits a second for the awaited quorum of a witness that is silent, and is published without", async () => {
-  const { world } = worldAwaiting(() => Effect.never);
+test.each<[string, Habit, ReadonlyArray<number>, ReadonlyArray<string>]>([
+  [
+    "waits a second for the awaited quorum of a witness that is silent, and is published without",
+    () => Effect.never,
+    [900, 200],
+    ["w0.example"],
+  ],
+  [
+    "is first published with the cosignature of a witness that is awaited and answers",
+    (request) => Effect.delay(soundly(request), 300),
+    [200, 200],
+    ["w0.example", "w1.example"],
+  ],
+])("a checkpoint %s", async (_, habit, waits, cosigners) => {
+  const { world } = worldAwaiting(habit);
   const published: Array<unknown> = [];
-  await world.run(({ grown }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      for (const ms of [900, 200]) {
-        yield* TestClock.adjust(ms);
-        published.push(yield* Effect.promise(() => cosigners(world)));
-      }
-    }),
-  );
-  expect(published).toEqual([null, ["w0.example"]]);
-});
-
-test("a checkpoint is first published with the cosignature of a witness that is awaited and answers", async () => {
-  const { world } = worldAwaiting((request) => Effect.delay(soundly(request), 300));
-  const published: Array<unknown> = [];
-  await world.run(({ grown }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark());
-      for (const ms of [200, 200]) {
-        yield* TestClock.adjust(ms);
-        published.push(yield* Effect.promise(() => cosigners(world)));
-      }
-    }),
-  );
-  expect(published).toEqual([null, ["w0.example", "w1.example"]]);
+  await world.run(function* ({ grown }) {
+    yield* grown(world.mark());
+    for (const ms of waits) {
+      yield* TestClock.adjust(ms);
+      published.push(yield* publishedNames(world));
+    }
+  });
+  expect(published).toEqual([null, cosigners]);
 });
 
 test("a dead witness whose quorum is awaited delays nothing, and is named", async () => {
@@ -406,7 +378,7 @@ test("a dead witness whose quorum is awaited delays nothing, and is named", asyn
     Effect.gen(function* () {
       yield* publisher.grown(world.mark());
       yield* TestClock.adjust(100);
-      expect(yield* Effect.promise(() => cosigners(world))).toEqual(["w0.example"]);
+      expect(yield* publishedNames(world)).toEqual(["w0.example"]);
       yield* TestClock.adjust("15 seconds");
       status = yield* publisher.status;
       if (awaited !== undefined) awaited.habit = soundly;
@@ -414,5 +386,5 @@ test("a dead witness whose quorum is awaited delays nothing, and is named", asyn
     }),
   );
   expect(status).toMatchObject({ hindrance: "witness_missing", missing: ["w1.example"] });
-  expect(await cosigners(world)).toEqual(["w0.example", "w1.example"]);
+  expect(await Effect.runPromise(publishedNames(world))).toEqual(["w0.example", "w1.example"]);
 });

@@ -160,9 +160,10 @@ export const webhookWorld = (seed: number, escrows = 12) => {
       yield* Effect.forkScoped(delivery.run, { startImmediately: true });
       return delivery;
     });
-  const run = <A, E>(
-    work: Effect.Effect<A, E, Layer.Success<typeof parts> | Scope.Scope>,
-  ): Promise<A> => Effect.runPromise(Effect.scoped(work).pipe(Effect.provide(parts)));
+  type Parts = Layer.Success<typeof parts> | Scope.Scope;
+  const run = <A>(
+    steps: () => Generator<Effect.Effect<unknown, unknown, Parts>, A, never>,
+  ): Promise<A> => Effect.runPromise(Effect.scoped(Effect.gen(steps)).pipe(Effect.provide(parts)));
   return Object.assign(world, { growTo, begin, run });
 };
 
