@@ -226,7 +226,7 @@ export const OPERATOR_ALERTS = [
     means:
       "A policy of the log's witnesses was changed and cannot be used. The one before goes on, until the next start, which it ends.",
     cure: "Mend the file that the page names; it is taken over without a restart.",
-    command: "bun run doctor",
+    command: projectCommand("doctor"),
   },
   {
     name: "WitnessCosignatureOld",
