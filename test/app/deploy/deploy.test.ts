@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chmod, mkdir, stat } from "node:fs/promises";
+import { chmod, stat } from "node:fs/promises";
 import { readSettings } from "../../../app/config/settings.ts";
 import { placeProgram } from "../../../app/deploy/programs/place-program.ts";
 import { costText, deployCost } from "../../../app/deploy/deploy-cost.ts";
@@ -33,11 +33,23 @@ const SOL = 1_000_000_000n;
 const settingsOf = (custody: string, attestor: string): string =>
   `CUSTODY_PROGRAM_ID=${custody}\nATTESTOR_PROGRAM_ID=${attestor}\n`;
 
+/** A node's refusal of a request. */
+const refusing = (id: unknown, code: number, message: string): string =>
+  JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } });
+
 let cluster: EmptyCluster;
 beforeAll(async () => {
   cluster = await emptyCluster();
 });
 afterAll(() => cluster.stop());
+
+/** A payer who has nothing yet, and the options of a deployment beside the others. */
+const payerApart = async (name: string) => {
+  const payer = await cluster.keyFile(`${name}.json`);
+  const keys = cluster.path(`${name}-keys`);
+  const apart = { "payer-key": payer.path, keys, "env-file": cluster.path(`${name}.env`) };
+  return { payer, apart };
+};
 
 const first = () =>
   cluster.options({
@@ -93,9 +105,8 @@ test("without its keys it offers no second pair where the settings name a live o
   expect(refusal).toStartWith("1: ");
   expect(refusal).toContain("which stand on this ledger");
   expect(refusal).toContain("--new-programs for a second pair");
-  expect(
-    await Bun.file(`${keys}/${cluster.ledger.genesisHash}/custody-program.json`).exists(),
-  ).toBe(false);
+  const kept = Bun.file(`${keys}/${cluster.ledger.genesisHash}/custody-program.json`);
+  expect(await kept.exists()).toBe(false);
   const anew = cluster.options({ keys, "new-programs": true, "new-mint": true, yes: false });
   const offered: Array<string> = [];
   const ask = (question: string) => (question.startsWith("Admin") ? "" : "n");
@@ -107,9 +118,8 @@ test("without its keys it offers no second pair where the settings name a live o
   const [custody, attestor] = [await cluster.keyFile("a.json"), await cluster.keyFile("b.json")];
   const stranger = settingsOf(custody.address, attestor.address);
   await Bun.write(other, stranger);
-  expect(await refusalOf(() => deploy(cluster.options({ "env-file": other })))).toContain(
-    "which do not stand on this ledger",
-  );
+  const elsewhere = await refusalOf(() => deploy(cluster.options({ "env-file": other })));
+  expect(elsewhere).toContain("which do not stand on this ledger");
   expect(await Bun.file(other).text()).toBe(stranger);
 }, 60_000);
 
@@ -163,18 +173,14 @@ test("no line of a cost is negative: what an earlier run paid too much is told a
   expect(cost.lines.every(({ lamports }) => lamports >= 0n)).toBe(true);
   expect(cost.total).toBeGreaterThan(0n);
   expect(cost.needed).toBeGreaterThan(cost.total);
-  const [back] = cost.returned;
-  expect([cost.returned.length, back?.what]).toEqual([
-    1,
-    "custody: the rest of a buffer comes back",
-  ]);
+  const back = cost.returned.map(({ what }) => what);
+  expect(back).toEqual(["custody: the rest of a buffer comes back"]);
   expect(costText(cost)).not.toMatch(/-\d/);
 }, 60_000);
 
 test("what differs from the built files is upgraded, and the buffers' money comes back", async () => {
-  const { said, deployment, context } = await deploy(
-    cluster.options({ sbpf: "v0", airdrop: true }),
-  );
+  const older = cluster.options({ sbpf: "v0", airdrop: true });
+  const { said, deployment, context } = await deploy(older);
   expect(said).toContain("upgrade, with room for 10240 bytes more");
   expect(said).toContain("programs/custody.so");
   const before = cluster.balance(context.payer.address);
@@ -190,25 +196,14 @@ test("what differs from the built files is upgraded, and the buffers' money come
 }, 60_000);
 
 test("a deployment that is stopped after any transaction goes on, and forgets no lamport", async () => {
-  await mkdir(cluster.path("stopped"));
-  const payer = await cluster.keyFile("stopped/payer.json");
+  const { payer, apart } = await payerApart("stopped");
   await cluster.give(payer.address, 2n * SOL);
-  const options = () =>
-    cluster.options({
-      "payer-key": payer.path,
-      "new-mint": true,
-      keys: cluster.path("stopped/keys"),
-      "env-file": cluster.path("stopped/.env"),
-    });
+  const options = () => cluster.options({ ...apart, "new-mint": true });
   // The ledger takes the last transaction, and the command never hears of it.
   const stopAfter = (sends: number): Between => {
     let sent = 0;
     return async ({ id, method }, forward) => {
-      const refusal = JSON.stringify({
-        jsonrpc: "2.0",
-        id,
-        error: { code: -32_005, message: "x" },
-      });
+      const refusal = refusing(id, -32_005, "x");
       if (sent > sends) return refusal;
       if (method !== "sendTransaction" || ++sent <= sends) return undefined;
       await forward();
@@ -251,43 +246,26 @@ test("where the loader refuses a file, the next one is deployed, and no buffer i
   const custody = await programBinary("custody", "v3");
   // The loader's verifier refuses the first, which is no program, and the second is taken.
   const elf = custody.elf.map((byte, i) => (i > 400 ? 0 : byte));
-  const broken = {
-    ...custody,
-    file: "broken.so",
-    elf,
-    sha256: programHash(elf),
-  };
+  const broken = { ...custody, file: "broken.so", elf, sha256: programHash(elf) };
   await cluster.give(context.payer.address, SOL);
   const target = { name: "custody", address: deployment.custodyProgram, key: undefined } as const;
   const said: Array<string> = [];
   const telling = { ...context, say: (line: string) => void said.push(line) };
   const older = await programBinary("custody", "v0");
-  const placed = await placeProgram(telling, target, {
-    accepted: [],
-    candidates: [broken, older],
-  });
+  const placed = await placeProgram(telling, target, { accepted: [], candidates: [broken, older] });
   expect(placed.file).toBe("custody.so");
   expect(said.join("\n")).toContain("the loader refuses broken.so, trying custody.so");
-  const data = cluster.ledger.accounts.read(
-    programDataAddress(deployment.custodyProgram),
-    "processed",
-  );
+  const place = programDataAddress(deployment.custodyProgram);
+  const data = cluster.ledger.accounts.read(place, "processed");
   expect(data && decodeProgramDataAccount(data)?.elf[48]).toBe(0);
   expect(cluster.buffers()).toEqual([]);
 }, 60_000);
 
 test("lamports that a stranger sends to a buffer's address do not stop a deployment", async () => {
-  const payer = await cluster.keyFile("watched.json");
+  const { payer, apart } = await payerApart("watched");
   await cluster.give(payer.address, 2n * SOL);
   await cluster.give(bufferAddress(payer.address, "attestor"), SOL);
-  const { said } = await deploy(
-    cluster.options({
-      "payer-key": payer.path,
-      keys: cluster.path("watched-keys"),
-      "env-file": cluster.path("watched.env"),
-      "new-mint": true,
-    }),
-  );
+  const { said } = await deploy(cluster.options({ ...apart, "new-mint": true }));
   expect(said).toContain("deployed and initialised");
   expect(cluster.buffers()).toEqual([]);
 }, 60_000);
@@ -299,9 +277,8 @@ test("the admin's office goes to the file that --admin names, or is proposed to 
   const { context, deployment } = await deploy(cluster.options({ admin: admin.path }));
   const { registry } = await readConfiguration(context, deployment);
   expect(registry?.admin).toBe(admin.address);
-  expect(
-    await refusalOf(() => deploy(cluster.options({ admin: context.payer.address }))),
-  ).toContain(`the registry's admin is ${admin.address}`);
+  const unasked = cluster.options({ admin: context.payer.address });
+  expect(await refusalOf(() => deploy(unasked))).toContain(`registry's admin is ${admin.address}`);
 }, 60_000);
 
 /** Answers for the accounts of feature gates, as a cluster with other gates would. */
@@ -331,7 +308,6 @@ test("the gates decide which version is deployed", async () => {
     cluster.setBetween(gates({ v3, noV0 }));
     // Without a mint it stops right behind the gates.
     const said: Array<string> = [];
-
     const options = cluster.options({ keys: cluster.path("gate-keys") });
     const refusal = await refusalOf(() =>
       runDeploy(options, { say: (line) => void said.push(line), ask: null }),
@@ -345,89 +321,79 @@ test("the gates decide which version is deployed", async () => {
   expect(await versionsSaid(false, true)).toContain("takes neither SBPF v3");
 }, 60_000);
 
+/** Each must end with its one line, one after the other. */
+type Wrong = readonly [changes: Parameters<EmptyCluster["options"]>[0], line: RegExp];
+
 test("each wrong input is one line that names the mistake and its cure", async () => {
-  const run = (changes: Parameters<EmptyCluster["options"]>[0]) =>
-    refusalOf(() => deploy(cluster.options(changes)));
-  const key = await cluster.keyFile("poor.json");
+  const run = (changes: Wrong[0]) => refusalOf(() => deploy(cluster.options(changes)));
+  const requireEach = async (...wrongs: ReadonlyArray<Wrong>): Promise<void> => {
+    for (const [changes, line] of wrongs) expect(await run(changes)).toMatch(line);
+  };
+  const { payer: key, apart: fresh } = await payerApart("poor");
   const open = await cluster.keyFile("open.json", 0o644);
   const text = await Bun.file(key.path).text();
-
-  expect(await run({ "payer-key": cluster.path("none.json") })).toMatch(
-    /^66: --payer-key: .* no such file; make one/,
-  );
-  expect(await run({ "payer-key": open.path })).toMatch(
-    /^66: --payer-key: .*mode is 644.*chmod 600/,
-  );
   const leaked = await run({ "payer-key": text });
   expect(leaked).toMatch(/^64: --payer-key: this is a key itself/);
   expect(leaked).not.toContain(text.slice(1, 20));
-  await Bun.write(cluster.path("nonsense.json"), "hello");
-  await chmod(cluster.path("nonsense.json"), 0o600);
-  expect(await run({ "payer-key": cluster.path("nonsense.json") })).toMatch(/^66: .* holds no key/);
-  expect(await run({ "payer-key": key.address })).toMatch(/^66: .* is an address; name the file/);
-
-  expect(await run({ rpc: "api.devnet.solana.com" })).toMatch(/^64: --rpc: expected the http/);
-  expect(await run({ rpc: "http://127.0.0.1:1/?api-key=secret" })).toMatch(
-    /^69: --rpc: no node answers at http:\/\/127\.0\.0\.1:1 \(.*\); check the address/,
-  );
-  const other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("hello") });
-  expect(await run({ rpc: `http://127.0.0.1:${other.port}` })).toMatch(
-    /^69: .* not as a Solana node/,
-  );
-  await other.stop(true);
-  expect(await run({ "second-rpc": "nowhere" })).toMatch(/^64: --second-rpc: expected the http/);
-  const elsewhere = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: async (request) => {
-      const { id, method } = (await request.json()) as { id: unknown; method: string };
-      const result = method === "getVersion" ? { "solana-core": "3.0.0" } : key.address;
-      return Response.json({ jsonrpc: "2.0", id, result });
-    },
+  const nonsense = cluster.path("nonsense.json");
+  await Bun.write(nonsense, "hello");
+  await chmod(nonsense, 0o600);
+  const serve = (fetch: (request: Request) => Response | Promise<Response>) =>
+    Bun.serve({ hostname: "127.0.0.1", port: 0, fetch });
+  const other = serve(() => new Response("hello"));
+  const elsewhere = serve(async (request) => {
+    const { id, method } = (await request.json()) as { id: unknown; method: string };
+    const result = method === "getVersion" ? { "solana-core": "3.0.0" } : key.address;
+    return Response.json({ jsonrpc: "2.0", id, result });
   });
-  expect(await run({ "second-rpc": `http://127.0.0.1:${elsewhere.port}` })).toMatch(
-    /^1: --second-rpc: .* serves the ledger of genesis .*; name two nodes of one cluster/,
+  await requireEach(
+    [{ "payer-key": cluster.path("none.json") }, /^66: --payer-key: .* no such file; make one/],
+    [{ "payer-key": open.path }, /^66: --payer-key: .*mode is 644.*chmod 600/],
+    [{ "payer-key": nonsense }, /^66: .* holds no key/],
+    [{ "payer-key": key.address }, /^66: .* is an address; name the file/],
+    [{ rpc: "api.devnet.solana.com" }, /^64: --rpc: expected the http/],
+    [
+      { rpc: "http://127.0.0.1:1/?api-key=secret" },
+      /^69: --rpc: no node answers at http:\/\/127\.0\.0\.1:1 \(.*\); check the address/,
+    ],
+    [{ rpc: other.url.href }, /^69: .* not as a Solana node/],
+    [{ "second-rpc": "nowhere" }, /^64: --second-rpc: expected the http/],
+    [
+      { "second-rpc": elsewhere.url.href },
+      /^1: --second-rpc: .* serves the ledger of genesis .*; name two nodes of one cluster/,
+    ],
   );
-  await elsewhere.stop(true);
+  await Promise.all([other.stop(true), elsewhere.stop(true)]);
   cluster.setBetween(({ id, method }) =>
-    Promise.resolve(
-      method === "getVersion"
-        ? JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_601, message: "no" } })
-        : undefined,
-    ),
+    Promise.resolve(method === "getVersion" ? refusing(id, -32_601, "no") : undefined),
   );
   expect(await run({})).toMatch(/^69: .* not as a Solana node \(it refuses getVersion/);
   cluster.setBetween(undefined);
 
-  const fresh = {
-    "payer-key": key.path,
-    keys: cluster.path("poor-keys"),
-    "env-file": cluster.path("poor.env"),
-  };
-  expect(await run(fresh)).toMatch(/^64: --mint ADDRESS or --new-mint is missing/);
-  expect(await run({ ...fresh, mint: "So1" })).toMatch(/^64: --mint: "So1" is no address/);
-  expect(await run({ ...fresh, mint: key.address })).toMatch(
-    /^1: --mint: .* is no mint .*\(nothing is there\)/,
-  );
-  expect(await run({ ...fresh, "new-mint": true })).toMatch(
-    /^1: --payer-key: .* has 0 lamports and needs \d+; \d+ lamports \(0\.\d{9} SOL\) are missing/,
+  await requireEach(
+    [fresh, /^64: --mint ADDRESS or --new-mint is missing/],
+    [{ ...fresh, mint: "So1" }, /^64: --mint: "So1" is no address/],
+    [{ ...fresh, mint: key.address }, /^1: --mint: .* is no mint .*\(nothing is there\)/],
+    [
+      { ...fresh, "new-mint": true },
+      /^1: --payer-key: .* has 0 lamports and needs \d+; \d+ lamports \(0\.\d{9} SOL\) are missing/,
+    ],
   );
   await cluster.give(key.address, SOL);
   expect(await run({ ...fresh, "new-mint": true, yes: false })).toMatch(/^2: nobody can agree/);
   expect(cluster.balance(key.address)).toBe(SOL);
 
   const { deployment } = await deploy(cluster.options());
-  const ids = { custody: deployment.custodyProgram, attestor: deployment.attestorProgram };
-  expect(
-    await run({ ...fresh, ...ids, custody: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" }),
-  ).toMatch(/^1: custody: .* can be upgraded by nobody any more/);
-  expect(await run({ ...fresh, custody: ids.custody })).toMatch(
-    /^64: --custody and --attestor: give both/,
-  );
-  expect(await run({ mint: key.address })).toMatch(/^1: --mint:/);
-  expect(await run({ sbpf: "v9" })).toMatch(/^64: --sbpf: expected v3 or v0/);
-  for (const price of ["", "-1", "1.5", "fast", "100000001"])
-    expect(await run({ "priority-fee": price })).toMatch(
+  const [custody, attestor] = [deployment.custodyProgram, deployment.attestorProgram];
+  const TOKEN = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+  await requireEach(
+    [{ ...fresh, custody: TOKEN, attestor }, /^1: custody: .* can be upgraded by nobody any more/],
+    [{ ...fresh, custody }, /^64: --custody and --attestor: give both/],
+    [{ mint: key.address }, /^1: --mint:/],
+    [{ sbpf: "v9" }, /^64: --sbpf: expected v3 or v0/],
+    ...["", "-1", "1.5", "fast", "100000001"].map((price): Wrong => [
+      { "priority-fee": price },
       /^64: --priority-fee: expected micro-lamports for each compute unit, a whole number from 0 to 100000000$/,
-    );
+    ]),
+  );
 }, 60_000);

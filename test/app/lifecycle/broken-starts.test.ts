@@ -110,47 +110,25 @@ const ends = true;
 
 /** What stands in the way of a data directory and its stores. */
 const FILES: ReadonlyArray<Broken> = [
-  {
-    name: "DATA_DIR is a file",
-    by: (dataDir) => writeFileSync(dataDir, ""),
+  ...[
+    { stands: "is a file", by: (dataDir: string) => writeFileSync(dataDir, ""), cause: /EEXIST/ },
+    { stands: "cannot be made", by: () => ({ DATA_DIR: "/dev/null/data" }), cause: /ENOTDIR/ },
+  ].map(({ stands, by, cause }) => ({
+    name: `DATA_DIR ${stands}`,
+    by,
     where: "DATA_DIR ",
-    cause: /EEXIST|not a directory/,
+    cause: new RegExp(`${cause.source}|not a directory`),
     cure: /set another DATA_DIR/,
     ends,
-  },
-  {
-    name: "DATA_DIR cannot be made",
-    by: () => ({ DATA_DIR: "/dev/null/data" }),
-    where: "DATA_DIR /dev/null/data",
-    cause: /ENOTDIR|not a directory/,
-    cure: /set another DATA_DIR/,
-    ends,
-  },
+  })),
   { name: "log is a file", by: file("log"), where: "/log", cause: IN_THE_WAY, cure: MOVE, ends },
-  {
-    name: "log/standing.sqlite is a folder",
-    by: folder("log/standing.sqlite"),
-    where: "/log/standing.sqlite",
-    cause: IN_THE_WAY,
-    cure: MOVE,
-    ends,
-  },
-  {
-    name: "index.sqlite is a folder",
-    by: folder("index.sqlite"),
-    where: "/index.sqlite",
-    cause: IN_THE_WAY,
-    cure: MOVE,
-    ends,
-  },
-  {
-    name: "relay.sqlite is a folder",
-    by: folder("relay.sqlite"),
-    where: "/relay.sqlite",
-    cause: IN_THE_WAY,
-    cure: MOVE,
-    ends,
-  },
+  ...["log/standing.sqlite", "index.sqlite", "relay.sqlite"].flatMap((path): Array<Broken> => {
+    const rest = { where: `/${path}`, cure: MOVE, ends };
+    return [
+      { name: `${path} is a folder`, by: folder(path), cause: IN_THE_WAY, ...rest },
+      { name: `${path} is no database`, by: file(path), cause: /damaged or no SQLite/, ...rest },
+    ];
+  }),
   {
     name: "packets.sqlite is a folder",
     by: folder("packets.sqlite"),
@@ -158,30 +136,6 @@ const FILES: ReadonlyArray<Broken> = [
     cause: IN_THE_WAY,
     cure: MOVE,
     servesOn: true,
-  },
-  {
-    name: "index.sqlite is no database",
-    by: file("index.sqlite"),
-    where: "/index.sqlite",
-    cause: /damaged or no SQLite database/,
-    cure: MOVE,
-    ends,
-  },
-  {
-    name: "relay.sqlite is no database",
-    by: file("relay.sqlite"),
-    where: "/relay.sqlite",
-    cause: /damaged or no SQLite database/,
-    cure: MOVE,
-    ends,
-  },
-  {
-    name: "log/standing.sqlite is no database",
-    by: file("log/standing.sqlite"),
-    where: "/log/standing.sqlite",
-    cause: /damaged or no SQLite database/,
-    cure: MOVE,
-    ends,
   },
   {
     name: "the index is of a newer version",
@@ -248,27 +202,17 @@ const NODES: ReadonlyArray<Broken> = [
     cause: /not_json/,
     cure: /check SOLANA_RPC_URL/,
   },
-  {
-    name: "the node answers 404",
-    by: () => answering(() => new Response("", { status: 404 })),
+  ...[
+    { status: 404, cure: /Look the status up with the provider.* check SOLANA_RPC_URL/ },
+    { status: 401, cure: /wrong or missing key/ },
+    { status: 500, cure: /Look the status up with the provider/ },
+  ].map(({ status, cure }) => ({
+    name: `the node answers ${status}`,
+    by: () => answering(() => new Response("", { status })),
     where: "http://127.0.0.1:",
-    cause: /http_status \(?404/,
-    cure: /Look the status up with the provider.* check SOLANA_RPC_URL/,
-  },
-  {
-    name: "the node refuses the key",
-    by: () => answering(() => new Response("", { status: 401 })),
-    where: "http://127.0.0.1:",
-    cause: /http_status \(?401/,
-    cure: /wrong or missing key/,
-  },
-  {
-    name: "the node answers 500",
-    by: () => answering(() => new Response("", { status: 500 })),
-    where: "http://127.0.0.1:",
-    cause: /http_status \(?500/,
-    cure: /Look the status up with the provider/,
-  },
+    cause: new RegExp(`http_status \\(?${status}`),
+    cure,
+  })),
   {
     name: "the node speaks another JSON",
     by: () => answering(() => Response.json({ hello: 1 })),
@@ -276,27 +220,17 @@ const NODES: ReadonlyArray<Broken> = [
     cause: /malformed/,
     cure: /another form than Solana's JSON-RPC: use another node/,
   },
-  {
-    name: "nothing listens at the node's address",
-    by: () => ({ SOLANA_RPC_URL: SILENT_ADDRESS }),
-    where: SILENT_ADDRESS,
+  ...[
+    ["nothing listens at the node's address", SILENT_ADDRESS],
+    ["the node's name has no address", "http://node.invalid"],
+    ["the node does not speak TLS", node.url.replace("http:", "https:")],
+  ].map(([name = "", where = ""]) => ({
+    name,
+    by: () => ({ SOLANA_RPC_URL: where, SOLANA_CLUSTER: "localnet" }),
+    where: new URL(where).origin,
     cause: /unreachable/,
     cure: ADDRESS,
-  },
-  {
-    name: "the node's name has no address",
-    by: () => ({ SOLANA_RPC_URL: "http://node.invalid", SOLANA_CLUSTER: "localnet" }),
-    where: "http://node.invalid",
-    cause: /unreachable/,
-    cure: ADDRESS,
-  },
-  {
-    name: "the node does not speak TLS",
-    by: () => ({ SOLANA_RPC_URL: node.url.replace("http:", "https:") }),
-    where: "https://127.0.0.1:",
-    cause: /unreachable/,
-    cure: ADDRESS,
-  },
+  })),
   {
     name: "the node never answers",
     by: () => answering(() => new Promise<Response>(() => undefined)),
@@ -316,62 +250,51 @@ const NODES: ReadonlyArray<Broken> = [
 ];
 
 const DATABASES: ReadonlyArray<Broken> = [
-  {
-    name: "no database server listens",
-    by: () => ({ DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/evidence" }),
-    where: "postgres://127.0.0.1:1/evidence",
+  ...[
+    ["no database server listens", "127.0.0.1:1"],
+    ["the database server's name has no address", "db.invalid"],
+  ].map(([name = "", host]) => ({
+    name,
+    by: () => ({ DATABASE_URL: `postgres://u:hunter2@${host}/evidence` }),
+    where: `postgres://${host}/evidence`,
     cause: /the database server does not answer/,
     cure: /correct the host and port in DATABASE_URL/,
-  },
-  {
-    name: "the database server's name has no address",
-    by: () => ({ DATABASE_URL: "postgres://u:hunter2@db.invalid/evidence" }),
-    where: "postgres://db.invalid/evidence",
-    cause: /the database server does not answer/,
-    cure: /correct the host and port in DATABASE_URL/,
-  },
-  {
-    name: "the database refuses the password",
-    by: () => refusing("28P01", "password authentication failed"),
+  })),
+  ...[
+    {
+      reply: ["28P01", "password authentication failed"],
+      cause: /password authentication failed/,
+      cure: /Correct the role and the password in DATABASE_URL/,
+      ends,
+    },
+    {
+      reply: ["3D000", "database does not exist"],
+      cause: /no such database/,
+      cure: /Create it \(createdb\), or correct the name in DATABASE_URL/,
+      ends,
+    },
+    {
+      reply: ["53300", "sorry, too many clients already"],
+      cause: /too many clients already/,
+      cure: /Raise the database server's limits/,
+    },
+  ].map(({ reply: [sqlState = "", message = ""], ...rest }) => ({
+    name: `the database server says ${message}`,
+    by: () => refusing(sqlState, message),
     where: "postgres://127.0.0.1:",
-    cause: /password authentication failed/,
-    cure: /Correct the role and the password in DATABASE_URL/,
-    ends,
-  },
-  {
-    name: "the server has no such database",
-    by: () => refusing("3D000", "database does not exist"),
-    where: "postgres://127.0.0.1:",
-    cause: /no such database/,
-    cure: /Create it \(createdb\), or correct the name in DATABASE_URL/,
-    ends,
-  },
-  {
-    name: "the server takes no more connections",
-    by: () => refusing("53300", "sorry, too many clients already"),
-    where: "postgres://127.0.0.1:",
-    cause: /too many clients already/,
-    cure: /Raise the database server's limits/,
-  },
+    ...rest,
+  })),
 ];
 
 const SETTINGS: ReadonlyArray<Broken> = [
-  {
-    name: "the port is taken",
-    by: () => ({ PORT: port }),
+  ...["PORT", "METRICS_PORT"].map((setting) => ({
+    name: `the port of ${setting} is taken`,
+    by: () => ({ [setting]: port }),
     where: `Port ${port}`,
     cause: /is taken/,
-    cure: /set another PORT/,
+    cure: new RegExp(`set another ${setting}`),
     ends,
-  },
-  {
-    name: "the metrics' port is taken",
-    by: () => ({ METRICS_PORT: port }),
-    where: `Port ${port}`,
-    cause: /is taken/,
-    cure: /set another METRICS_PORT/,
-    ends,
-  },
+  })),
   {
     name: "the address is not this machine's",
     by: () => ({ HOST: "192.0.2.1", PORT: "4321" }),
@@ -380,23 +303,18 @@ const SETTINGS: ReadonlyArray<Broken> = [
     cure: /set an address of this machine/,
     ends,
   },
-  {
-    name: "the evidence key's file is missing",
-    by: () => ({ EVIDENCE_SIGNING_KEY_FILE: "/absent/key" }),
-    where: "/absent/key",
+  ...[
+    { setting: "EVIDENCE_SIGNING_KEY_FILE", beside: {}, where: "/absent/file", doctor: /./ },
+    { setting: "LOG_SIGNING_KEY_FILE", beside: { LOG_NAME: LOG.LOG_NAME }, where: "/absent/file" },
+    { setting: "LOG_WITNESSES", beside: LOG, where: "LOG_WITNESSES /absent/file" },
+  ].map(({ setting, beside, ...rest }) => ({
+    name: `the file of ${setting} is missing`,
+    by: () => ({ ...beside, [setting]: "/absent/file" }),
     cause: /ENOENT/,
     cure: READABLE,
     ends,
-    doctor: /./,
-  },
-  {
-    name: "the log key's file is missing",
-    by: () => ({ LOG_NAME: "log.example", LOG_SIGNING_KEY_FILE: "/absent/key" }),
-    where: "/absent/key",
-    cause: /ENOENT/,
-    cure: READABLE,
-    ends,
-  },
+    ...rest,
+  })),
   {
     name: "the evidence key's file is a folder",
     by: (dataDir) => (folder("key")(dataDir), { EVIDENCE_SIGNING_KEY_FILE: `${dataDir}/key` }),
@@ -406,30 +324,21 @@ const SETTINGS: ReadonlyArray<Broken> = [
     ends,
     doctor: /./,
   },
-  {
-    name: "what the log's key has signed cannot be told from its file",
-    by: (dataDir) => (file("log-signing-key.signed.json")(dataDir), LOG),
+  ...[
+    {
+      stands: "another file",
+      put: file,
+      cause: /is not what the key writes/,
+      cure: /copy of it back/,
+    },
+    { stands: "a folder", put: folder, cause: /EISDIR/, cure: /If it is no file, move it away/ },
+  ].map(({ stands, put, ...rest }) => ({
+    name: `${stands} stands where the log's key tells what it has signed`,
+    by: (dataDir: string) => (put("log-signing-key.signed.json")(dataDir), LOG),
     where: "/log-signing-key.signed.json",
-    cause: /is not what the key writes there/,
-    cure: /Put a copy of it back/,
     ends,
-  },
-  {
-    name: "a folder stands where the log's key tells what it has signed",
-    by: (dataDir) => (folder("log-signing-key.signed.json")(dataDir), LOG),
-    where: "/log-signing-key.signed.json",
-    cause: /EISDIR/,
-    cure: /If it is no file, move it away/,
-    ends,
-  },
-  {
-    name: "the file of witnesses is missing",
-    by: () => ({ ...LOG, LOG_WITNESSES: "/absent/policy" }),
-    where: "LOG_WITNESSES /absent/policy",
-    cause: /ENOENT/,
-    cure: READABLE,
-    ends,
-  },
+    ...rest,
+  })),
   {
     name: "a setting is malformed",
     by: () => ({ PORT: "http" }),
@@ -459,7 +368,6 @@ const FULL: Broken = {
 };
 
 const oneLine = (text: string): string => text.replaceAll("\n", " ");
-
 const SAYS = "a service says where, why and what to do, and so does the doctor";
 
 let count = 0;
