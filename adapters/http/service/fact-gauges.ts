@@ -20,14 +20,6 @@ export type FactGauge = {
   readonly of: (facts: OperatorFacts) => ReadonlyArray<Sample>;
 };
 
-const gauge = (unit: string, about: string, of: (facts: OperatorFacts) => Scraped): FactGauge => ({
-  type: "gauge",
-  unit,
-  labels: [],
-  about,
-  of: (facts) => [{ labels: {}, value: of(facts) }],
-});
-
 const gauges = <const Label extends string>(
   unit: string,
   labels: ReadonlyArray<Label>,
@@ -42,6 +34,9 @@ const gauges = <const Label extends string>(
   about,
   of: (facts) => of(facts).map(([given, value]) => ({ labels: given, value })),
 });
+
+const gauge = (unit: string, about: string, of: (facts: OperatorFacts) => Scraped): FactGauge =>
+  gauges(unit, [], about, (facts) => [[{}, of(facts)]]);
 
 const ofNodes = (
   unit: string,

@@ -49,26 +49,24 @@ const NEW = { publicKey: hashOf(2), nextKey: null, retiredKeys: [hashOf(1)] };
 describe("in a process that runs", () => {
   test("a second key signs the published size as well, then alone, without an event", async () => {
     const world = await rotating();
-    await world.run(({ grown, status }) =>
-      Effect.gen(function* () {
-        yield* grown(world.mark());
-        yield* TestClock.adjust("10 seconds");
-        expect(yield* publishedBy(world)).toEqual({ size: 21, seeds: [1] });
-        world.nextSeed = 2;
-        yield* TestClock.adjust("5 seconds");
-        expect(yield* publishedBy(world)).toEqual({ size: 21, seeds: [1, 2] });
-        expect(yield* keysOf(world)).toEqual(BOTH);
-        world.grow(3);
-        yield* grown(world.mark());
-        yield* TestClock.adjust("5 seconds");
-        expect(yield* publishedBy(world)).toEqual({ size: 24, seeds: [1, 2] });
-        [world.seed, world.nextSeed] = [2, null];
-        yield* TestClock.adjust("10 seconds");
-        expect(yield* publishedBy(world)).toEqual({ size: 24, seeds: [2] });
-        expect(yield* keysOf(world)).toEqual(NEW);
-        expect((yield* status).hindrance).toBeNull();
-      }),
-    );
+    await world.run(function* ({ grown, status }) {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("10 seconds");
+      expect(yield* publishedBy(world)).toEqual({ size: 21, seeds: [1] });
+      world.nextSeed = 2;
+      yield* TestClock.adjust("5 seconds");
+      expect(yield* publishedBy(world)).toEqual({ size: 21, seeds: [1, 2] });
+      expect(yield* keysOf(world)).toEqual(BOTH);
+      world.grow(3);
+      yield* grown(world.mark());
+      yield* TestClock.adjust("5 seconds");
+      expect(yield* publishedBy(world)).toEqual({ size: 24, seeds: [1, 2] });
+      [world.seed, world.nextSeed] = [2, null];
+      yield* TestClock.adjust("10 seconds");
+      expect(yield* publishedBy(world)).toEqual({ size: 24, seeds: [2] });
+      expect(yield* keysOf(world)).toEqual(NEW);
+      expect((yield* status).hindrance).toBeNull();
+    });
     expect(world.keyFiles.get(1)).toContain(hashOf(2));
   });
 
@@ -132,13 +130,11 @@ test("a retired key signs nothing more, whatever it has beside it", async () => 
 describe("two processes with files of their own", () => {
   const statusOf = async (world: PublishingWorld): Promise<PublisherStatus> => {
     let seen: PublisherStatus | undefined;
-    await world.run(({ grown, status }) =>
-      Effect.gen(function* () {
-        yield* grown(world.mark());
-        yield* TestClock.adjust("10 seconds");
-        seen = yield* status;
-      }),
-    );
+    await world.run(function* ({ grown, status }) {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("10 seconds");
+      seen = yield* status;
+    });
     if (seen === undefined) throw new Error("the process was refused");
     return seen;
   };
@@ -161,26 +157,24 @@ describe("two processes with files of their own", () => {
       [other.policy, other.witness, other.store] = [world.policy, world.witness, world.store];
       other.keyFiles.set(1, world.keyFiles.get(1) ?? "");
       world.nextSeed = 2;
-      await world.run(({ grown, status }) =>
-        Effect.gen(function* () {
-          yield* grown(world.mark());
-          yield* TestClock.adjust("5 seconds");
-          expect(yield* publishedBy(world)).toEqual({ size: 21, seeds: [1, 2] });
-          // The lease goes to the other one, and comes back with the mark of a sync.
-          yield* Effect.promise(() => other.publish());
-          expect(yield* publishedBy(world)).toEqual({ size: 21, seeds: [1] });
-          yield* grown(world.mark());
-          yield* TestClock.adjust("5 seconds");
-          expect(yield* publishedBy(world)).toEqual({ size: 21, seeds: [1, 2] });
-          expect((yield* status).hindrance).toBeNull();
-          // Nothing lacks any more, so it is signed and offered no more than before.
-          const [signed, asked] = [world.signed.length, witnesses.flatMap((each) => each.asked)];
-          yield* grown(world.mark());
-          yield* TestClock.adjust("5 seconds");
-          expect(world.signed.length).toBe(signed);
-          expect(witnesses.flatMap((each) => each.asked)).toEqual(asked);
-        }),
-      );
+      await world.run(function* ({ grown, status }) {
+        yield* grown(world.mark());
+        yield* TestClock.adjust("5 seconds");
+        expect(yield* publishedBy(world)).toEqual({ size: 21, seeds: [1, 2] });
+        // The lease goes to the other one, and comes back with the mark of a sync.
+        yield* Effect.promise(() => other.publish());
+        expect(yield* publishedBy(world)).toEqual({ size: 21, seeds: [1] });
+        yield* grown(world.mark());
+        yield* TestClock.adjust("5 seconds");
+        expect(yield* publishedBy(world)).toEqual({ size: 21, seeds: [1, 2] });
+        expect((yield* status).hindrance).toBeNull();
+        // Nothing lacks any more, so it is signed and offered no more than before.
+        const [signed, asked] = [world.signed.length, witnesses.flatMap((each) => each.asked)];
+        yield* grown(world.mark());
+        yield* TestClock.adjust("5 seconds");
+        expect(world.signed.length).toBe(signed);
+        expect(witnesses.flatMap((each) => each.asked)).toEqual(asked);
+      });
     }
   });
 
@@ -202,22 +196,20 @@ describe("two processes with files of their own", () => {
     const [world, other] = [await rotating(), worldOf(20)];
     other.store = world.store;
     other.keyFiles.set(1, world.keyFiles.get(1) ?? "");
-    await other.run(({ grown, status }) =>
-      Effect.gen(function* () {
-        yield* grown(other.mark());
-        yield* TestClock.adjust("5 seconds");
-        world.nextSeed = 2;
-        yield* Effect.promise(() => world.publish());
-        [world.seed, world.nextSeed] = [2, null];
-        yield* Effect.promise(() => world.publish());
-        const before = other.signed.length;
-        other.grow(3);
-        yield* grown(other.mark());
-        yield* TestClock.adjust("20 seconds");
-        expect(other.signed.length).toBe(before);
-        expect((yield* status).hindrance).toBe("log_key_missing");
-      }),
-    );
+    await other.run(function* ({ grown, status }) {
+      yield* grown(other.mark());
+      yield* TestClock.adjust("5 seconds");
+      world.nextSeed = 2;
+      yield* Effect.promise(() => world.publish());
+      [world.seed, world.nextSeed] = [2, null];
+      yield* Effect.promise(() => world.publish());
+      const before = other.signed.length;
+      other.grow(3);
+      yield* grown(other.mark());
+      yield* TestClock.adjust("20 seconds");
+      expect(other.signed.length).toBe(before);
+      expect((yield* status).hindrance).toBe("log_key_missing");
+    });
     expect(await Effect.runPromise(keysOf(world))).toEqual(NEW);
   });
 });
