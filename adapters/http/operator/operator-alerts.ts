@@ -42,6 +42,16 @@ export type OperatorAlert = {
 /** What keeps syncs from completing as well: of these the operator is told once. */
 const SYNCED_BY: ReadonlyArray<NotReadyPart> = ["store", "ledger", "identity", "index"];
 
+/** How long a part is not ready before Prometheus alerts on it. */
+const NOT_READY_MINUTES = 2;
+
+/**
+ * Silent where `ServiceNotReady` has begun to say it: a part that comes and goes begins no alert, and must not keep others
+ * from beginning. Those wait as long as that one does, so that of one cause only one is told.
+ */
+const unlessNotReady = (parts: ReadonlyArray<NotReadyPart>): string =>
+  `unless on (job, instance, worker) min_over_time(${m("service_not_ready")}{part=~"${parts.join("|")}"}[${NOT_READY_MINUTES}m]) == 1`;
+
 const failedSync = ({
   lastError,
   storeFault,
@@ -79,7 +89,7 @@ export const OPERATOR_ALERTS = [
         return `${says}. ${why ?? (at === 0 ? notReadyCure : null) ?? cure}`;
       }),
     expr: `${m("service_not_ready")} == 1`,
-    forMinutes: 2,
+    forMinutes: NOT_READY_MINUTES,
     means: "The service is not ready, so that a load balancer sends it no traffic.",
     cure: "Ask it which part is not ready: the answer has the cure.",
     command: "curl -s http://127.0.0.1:$PORT/ready | jq",
@@ -93,8 +103,8 @@ export const OPERATOR_ALERTS = [
       const why = fault === null ? "." : `: ${fault.problem}. ${fault.cure}`;
       return [`Transactions cannot be recorded, so that none is relayed${why}`];
     },
-    expr: `${m("relay_unrecorded")} == 1 unless on (job, instance, worker) ${m("service_not_ready")}{part="store"} == 1`,
-    forMinutes: 1,
+    expr: `${m("relay_unrecorded")} == 1 ${unlessNotReady(["store"])}`,
+    forMinutes: NOT_READY_MINUTES,
     means: "The store refuses to record transactions, so that none is relayed. No payment is lost.",
     cure: "Make room for the database, or on the disk of the data directory; relays go on by themselves.",
     command: 'df -h "$DATA_DIR"; journalctl -u settlement-evidence | grep "cannot be recorded"',
@@ -115,8 +125,8 @@ export const OPERATOR_ALERTS = [
     severity: "critical",
     says: ({ activity, notReady }) =>
       SYNCED_BY.some((part) => notReady.includes(part)) ? [] : failedSync(activity),
-    expr: `${m("index_sync_failed")} == 1 unless on (job, instance, worker) ${m("service_not_ready")}{part=~"${SYNCED_BY.join("|")}"} == 1`,
-    forMinutes: 2,
+    expr: `${m("index_sync_failed")} == 1 ${unlessNotReady(SYNCED_BY)}`,
+    forMinutes: NOT_READY_MINUTES,
     means: "Syncs fail, so that the index does not follow the ledger.",
     cure: "Look at the nodes, and at the database or the store's disk; a sync is tried again by itself.",
     command: projectCommand("doctor"),
