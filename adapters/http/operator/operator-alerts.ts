@@ -42,26 +42,16 @@ export type OperatorAlert = {
 /** What keeps syncs from completing as well: of these the operator is told once. */
 const SYNCED_BY: ReadonlyArray<NotReadyPart> = ["store", "ledger", "identity", "index"];
 
-/** How long a part is not ready before Prometheus alerts on it. */
+/** How long a part is not ready before Prometheus alerts on it, and what that alert tells waits as long. */
 const NOT_READY_MINUTES = 2;
 
-/**
- * Silent where `ServiceNotReady` has begun to say it: a part that comes and goes begins no alert, and must not keep others
- * from beginning. Those wait as long as that one does, so that of one cause only one is told.
- */
+/** Silent once `ServiceNotReady` tells the cause. A part that comes and goes begins no alert, so it keeps none from beginning. */
 const unlessNotReady = (parts: ReadonlyArray<NotReadyPart>): string =>
   `unless on (job, instance, worker) min_over_time(${m("service_not_ready")}{part=~"${parts.join("|")}"}[${NOT_READY_MINUTES}m]) == 1`;
 
-const failedSync = ({
-  lastError,
-  storeFault,
-}: OperatorFacts["activity"]): ReadonlyArray<string> => {
-  if (lastError === null) return [];
-  const why =
-    storeFault === undefined
-      ? `: ${lastError}.`
-      : `, because the store cannot be used: ${storeFault.problem}. ${storeFault.cure}`;
-  return [`The last sync failed${why}`];
+const failedSync = ({ lastError, storeFault: store }: OperatorFacts["activity"]) => {
+  const ofStore = store && `, because the store cannot be used: ${store.problem}. ${store.cure}`;
+  return lastError === null ? [] : [`The last sync failed${ofStore ?? `: ${lastError}.`}`];
 };
 
 const STATUS = "curl -s http://127.0.0.1:$PORT/v1/status | jq .data";
