@@ -109,6 +109,17 @@ withPromtool(
   },
 );
 
+withPromtool("syncs that fail for one reason and then for another are told", async () => {
+  const moments = (["LedgerTimeout", "LedgerUnavailable", "LedgerTimeout"] as const).map(
+    (lastError, at) => ({
+      samples: samplesOf({ ...well, activity: { ...well.activity, lastError } }),
+      fires: at < 2 ? [] : ["IndexSyncFailing"],
+      lasts: 1,
+    }),
+  );
+  expect(await differences(RULES, [{ name: "reasons", moments }])).toBeNull();
+});
+
 withPromtool("a state whose alert is left out is noticed", async () => {
   const { DiskAlmostFull } = planted;
   const samples = samplesOf({ ...well, ...DiskAlmostFull });

@@ -115,7 +115,7 @@ export const OPERATOR_ALERTS = [
     severity: "critical",
     says: ({ activity, notReady }) =>
       SYNCED_BY.some((part) => notReady.includes(part)) ? [] : failedSync(activity),
-    expr: `${m("index_sync_failed")} == 1 ${unlessNotReady(SYNCED_BY)}`,
+    expr: `max without (code) (${m("index_sync_failed")}) == 1 ${unlessNotReady(SYNCED_BY)}`,
     forMinutes: NOT_READY_MINUTES,
     means: "Syncs fail, so that the index does not follow the ledger.",
     cure: "Look at the nodes, and at the database or the store's disk; a sync is tried again by itself.",
