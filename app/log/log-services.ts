@@ -159,6 +159,8 @@ const followWitnesses = Effect.fnUntraced(function* (
   for (;;) {
     yield* Effect.sleep(LOOK_EVERY);
     const read = yield* Effect.result(readWitnesses(source));
+    // What keeps the log's key from being read is no fault of a policy. The log tells it itself.
+    if (read._tag === "Failure" && read.failure._tag === "LogKeyUnusable") continue;
     const text = read._tag === "Success" ? JSON.stringify(read.success) : read.failure.message;
     if (text === last) continue;
     last = text;

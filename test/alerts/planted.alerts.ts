@@ -70,6 +70,56 @@ withPromtool(
   },
 );
 
+const TOLD_WITH = [
+  ["RelayNotRecorded", ["store"]],
+  ["IndexSyncFailing", ["store", "ledger", "identity", "index"]],
+] as const;
+
+withPromtool(
+  "what is told with a service that is not ready is told alone while that comes and goes, and never twice",
+  async () => {
+    const minute = (facts: OperatorFacts, ...fires: ReadonlyArray<string>) => ({
+      samples: samplesOf(facts),
+      fires,
+      lasts: 1,
+    });
+    const timelines = TOLD_WITH.flatMap(([name, parts]) =>
+      parts.flatMap((part): ReadonlyArray<Timeline> => {
+        const ready = { ...well, ...planted[name] };
+        const notReady = { ...ready, notReady: [part] };
+        const first = { ...minute(well), lasts: 5 };
+        const down = minute(notReady, "ServiceNotReady");
+        return [
+          {
+            name: `${name}, ${part} down`,
+            moments: [first, minute(notReady), minute(notReady), down, down, down],
+          },
+          {
+            name: `${name}, ${part} comes and goes`,
+            moments: [
+              first,
+              ...[notReady, ready].map((facts) => minute(facts)),
+              ...[notReady, ready, notReady, ready].map((facts) => minute(facts, name)),
+            ],
+          },
+        ];
+      }),
+    );
+    expect(await differences(RULES, timelines)).toBeNull();
+  },
+);
+
+withPromtool("syncs that fail for one reason and then for another are told", async () => {
+  const moments = (["LedgerTimeout", "LedgerUnavailable", "LedgerTimeout"] as const).map(
+    (lastError, at) => ({
+      samples: samplesOf({ ...well, activity: { ...well.activity, lastError } }),
+      fires: at < 2 ? [] : ["IndexSyncFailing"],
+      lasts: 1,
+    }),
+  );
+  expect(await differences(RULES, [{ name: "reasons", moments }])).toBeNull();
+});
+
 withPromtool("a state whose alert is left out is noticed", async () => {
   const { DiskAlmostFull } = planted;
   const samples = samplesOf({ ...well, ...DiskAlmostFull });

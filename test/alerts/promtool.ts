@@ -30,15 +30,16 @@ export const samplesOf = (text: string): Samples => {
   ]);
 };
 
-/** How long each moment lasts, minutes: longer than any alert waits. */
+/** How long a moment lasts unless it says so, minutes: longer than any alert waits. */
 const LASTS = 30;
 
-/** Moments that follow one another, each with the names of the alerts that must fire at its end. */
+/** Moments of `lasts` minutes that follow one another, each with the names of the alerts that must fire at its end. */
 export type Timeline = {
   readonly name: string;
   readonly moments: ReadonlyArray<{
     readonly samples: Samples;
     readonly fires: ReadonlyArray<string>;
+    readonly lasts?: number;
   }>;
 };
 
@@ -59,16 +60,16 @@ const caseOf = ({ name, moments }: Timeline): object => ({
     (series) => ({
       series,
       values: moments
-        .map(({ samples }) => {
+        .map(({ samples, lasts = LASTS }) => {
           const value = samples.get(series);
-          return value === undefined ? `_x${LASTS - 1}` : `${number(value)}+0x${LASTS - 1}`;
+          return value === undefined ? `_x${lasts}` : `${number(value)}+0x${lasts - 1}`;
         })
         .join(" "),
     }),
   ),
   promql_expr_test: moments.map(({ fires }, at) => ({
     expr: FIRING,
-    eval_time: `${endOf(at + 1)}s`,
+    eval_time: `${moments.slice(0, at + 1).reduce((sum, { lasts = LASTS }) => sum + lasts, -1)}m`,
     exp_samples: fires.map((alert) => ({ labels: `{alertname="${alert}"}`, value: 1 })),
   })),
 });

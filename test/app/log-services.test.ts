@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect, Layer, Redacted, Ref } from "effect";
@@ -191,6 +192,9 @@ test("a policy that changes is taken over without a restart, and one that cannot
   const one = `${witnessLine(3)}\n`;
   const other = witnessLine(4).replace("witness w ", "witness v ");
   const logWitnesses = await policyFile("changing", `${one}quorum w\n`);
+  const logKeyFile = join(folder, "changing.key");
+  const away = join(folder, "changing.away");
+  await writeFile(logKeyFile, Redacted.value(keyText(2)), { mode: 0o600 });
   await Effect.runPromise(
     Effect.gen(function* () {
       const { status } = yield* LogPublisher;
@@ -217,8 +221,20 @@ test("a policy that changes is taken over without a restart, and one that cannot
       expect(yield* after(`${one}quorum nobody\n`)).toEqual({ ...both, problem });
       expect(yield* after(`${one}${other}\nquorum w\n`)).toEqual(both);
       expect(yield* after(`${one}quorum w\n`)).toEqual({ names: ["w"], problem: undefined });
+      // The log's key is another matter, of which the log itself tells.
+      expect(yield* afterChange(() => rename(logKeyFile, away))).toEqual({
+        names: ["w"],
+        problem: undefined,
+      });
+      yield* Effect.promise(() => rename(away, logKeyFile));
+      expect(yield* after(`${one}quorum nobody\n`)).toMatchObject({ problem });
     }).pipe(
-      Effect.provide(Layer.provideMerge(servicesOf(sourceOf({ logWitnesses })), patientClock())),
+      Effect.provide(
+        Layer.provideMerge(
+          servicesOf(sourceOf({ logKey: null, logKeyFile, logWitnesses })),
+          patientClock(),
+        ),
+      ),
     ),
   );
 });

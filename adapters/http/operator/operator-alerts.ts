@@ -42,16 +42,16 @@ export type OperatorAlert = {
 /** What keeps syncs from completing as well: of these the operator is told once. */
 const SYNCED_BY: ReadonlyArray<NotReadyPart> = ["store", "ledger", "identity", "index"];
 
-const failedSync = ({
-  lastError,
-  storeFault,
-}: OperatorFacts["activity"]): ReadonlyArray<string> => {
-  if (lastError === null) return [];
-  const why =
-    storeFault === undefined
-      ? `: ${lastError}.`
-      : `, because the store cannot be used: ${storeFault.problem}. ${storeFault.cure}`;
-  return [`The last sync failed${why}`];
+/** How long a part is not ready before Prometheus alerts on it, and what that alert tells waits as long. */
+const NOT_READY_MINUTES = 2;
+
+/** Silent once `ServiceNotReady` tells the cause. A part that comes and goes begins no alert, so it keeps none from beginning. */
+const unlessNotReady = (parts: ReadonlyArray<NotReadyPart>): string =>
+  `unless on (job, instance, worker) min_over_time(${m("service_not_ready")}{part=~"${parts.join("|")}"}[${NOT_READY_MINUTES}m]) == 1`;
+
+const failedSync = ({ lastError, storeFault: store }: OperatorFacts["activity"]) => {
+  const ofStore = store && `, because the store cannot be used: ${store.problem}. ${store.cure}`;
+  return lastError === null ? [] : [`The last sync failed${ofStore ?? `: ${lastError}.`}`];
 };
 
 const STATUS = "curl -s http://127.0.0.1:$PORT/v1/status | jq .data";
@@ -79,7 +79,7 @@ export const OPERATOR_ALERTS = [
         return `${says}. ${why ?? (at === 0 ? notReadyCure : null) ?? cure}`;
       }),
     expr: `${m("service_not_ready")} == 1`,
-    forMinutes: 2,
+    forMinutes: NOT_READY_MINUTES,
     means: "The service is not ready, so that a load balancer sends it no traffic.",
     cure: "Ask it which part is not ready: the answer has the cure.",
     command: "curl -s http://127.0.0.1:$PORT/ready | jq",
@@ -93,8 +93,8 @@ export const OPERATOR_ALERTS = [
       const why = fault === null ? "." : `: ${fault.problem}. ${fault.cure}`;
       return [`Transactions cannot be recorded, so that none is relayed${why}`];
     },
-    expr: `${m("relay_unrecorded")} == 1 unless on (job, instance, worker) ${m("service_not_ready")}{part="store"} == 1`,
-    forMinutes: 1,
+    expr: `${m("relay_unrecorded")} == 1 ${unlessNotReady(["store"])}`,
+    forMinutes: NOT_READY_MINUTES,
     means: "The store refuses to record transactions, so that none is relayed. No payment is lost.",
     cure: "Make room for the database, or on the disk of the data directory; relays go on by themselves.",
     command: 'df -h "$DATA_DIR"; journalctl -u settlement-evidence | grep "cannot be recorded"',
@@ -115,8 +115,8 @@ export const OPERATOR_ALERTS = [
     severity: "critical",
     says: ({ activity, notReady }) =>
       SYNCED_BY.some((part) => notReady.includes(part)) ? [] : failedSync(activity),
-    expr: `${m("index_sync_failed")} == 1 unless on (job, instance, worker) ${m("service_not_ready")}{part=~"${SYNCED_BY.join("|")}"} == 1`,
-    forMinutes: 2,
+    expr: `max without (code) (${m("index_sync_failed")}) == 1 ${unlessNotReady(SYNCED_BY)}`,
+    forMinutes: NOT_READY_MINUTES,
     means: "Syncs fail, so that the index does not follow the ledger.",
     cure: "Look at the nodes, and at the database or the store's disk; a sync is tried again by itself.",
     command: projectCommand("doctor"),

@@ -55,12 +55,13 @@ export class RelayDelivery extends Context.Service<
     readonly confirmed: (signature: LedgerSignature) => Effect.Effect<HeldLanding | null>;
     /**
      * A write of the relay's log without which a transaction is not sent: its entry, or before that its key. When it
-     * fails the log says so, and `unrecorded`, until such a write succeeds, or `again`, which is tried every two seconds:
-     * the same write, of which nothing stays.
+     * fails the log says so, and `unrecorded`, until one succeeds that `isWritten` and did not just find what was there,
+     * or `again`, which is tried every two seconds: the same write, of which nothing stays.
      */
     readonly recording: <A>(
       what: Recorded,
       write: Effect.Effect<A, StoreUnavailable>,
+      isWritten: (written: A) => boolean,
       again: Effect.Effect<unknown, StoreUnavailable>,
     ) => Effect.Effect<A, StoreUnavailable>;
     /** Why transactions cannot be recorded; null when they can, as far as the last write has shown. */
@@ -112,7 +113,7 @@ export const makeRelayDelivery = Effect.gen(function* () {
       readonly again: Effect.Effect<unknown, StoreUnavailable>;
     }
   >();
-  const recording: RelayDelivery["Service"]["recording"] = (what, write, again) =>
+  const recording: RelayDelivery["Service"]["recording"] = (what, write, isWritten, again) =>
     write.pipe(
       Effect.tapError((failure) => {
         const isNews = refused.size === 0;
@@ -122,8 +123,8 @@ export const makeRelayDelivery = Effect.gen(function* () {
           ? Effect.logError("nothing is relayed, because it cannot be recorded", { cause })
           : Effect.void;
       }),
-      Effect.tap(() =>
-        refused.delete(what) && refused.size === 0
+      Effect.tap((written) =>
+        isWritten(written) && refused.delete(what) && refused.size === 0
           ? Effect.logInfo("transactions are recorded and relayed again")
           : Effect.void,
       ),
@@ -131,9 +132,9 @@ export const makeRelayDelivery = Effect.gen(function* () {
   /** Finds out whether the store takes writes again, also while nobody relays. */
   const tryToRecord = Effect.suspend(() =>
     Effect.forEach([...refused], ([what, { again }]) =>
-      Effect.ignore(recording(what, again, again)),
+      Effect.ignore(recording(what, again, () => true, again)),
     ),
-  );
+  ).pipe(Effect.catchCause((cause) => Effect.logError("a trial of the relay's log failed", cause)));
 
   const round = resolveRelays(queue).pipe(
     Effect.catchTag("StoreUnavailable", ({ cause }) =>
@@ -145,10 +146,14 @@ export const makeRelayDelivery = Effect.gen(function* () {
     // The store may not be open yet, and until then nothing that may have been confirmed is denied.
     Effect.retry(Schedule.spaced(UNTIL_RESUMED)),
     Effect.andThen(round),
-    Effect.andThen(tryToRecord),
     Effect.repeat(Schedule.spaced(Duration.millis(RELAY_POLICY.rebroadcastMs))),
     Effect.provideService(CallPurpose, "relay"),
     Effect.provide(context),
+    Effect.forkIn(scope),
+  );
+  // Apart from the rounds, which a store that takes its time to refuse must not hold up.
+  yield* tryToRecord.pipe(
+    Effect.repeat(Schedule.spaced(Duration.millis(RELAY_POLICY.rebroadcastMs))),
     Effect.forkIn(scope),
   );
 
@@ -187,7 +192,7 @@ export const makeRelayDelivery = Effect.gen(function* () {
     once,
     accept: Effect.fn("RelayDelivery.accept")(function* (entry: RelayEntry, client) {
       yield* queue.admit(entry, client);
-      yield* recording("entry", log.open(entry), log.tryOpen(entry)).pipe(
+      yield* recording("entry", log.open(entry), (isNew) => isNew, log.tryOpen(entry)).pipe(
         Effect.onError(() => Effect.sync(() => queue.remove(entry))),
       );
       memory?.take(entry);

@@ -57,6 +57,7 @@ const answerOnce = <A, E, R>(
     const claim = yield* delivery.recording(
       "key",
       log.claimKey(use),
+      ({ status }) => status === "claimed",
       Effect.andThen(log.claimKey(trial), log.answerKey(trial, null)),
     );
     switch (claim.status) {

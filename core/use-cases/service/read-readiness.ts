@@ -80,7 +80,8 @@ export const readReadiness = Effect.fn("readReadiness")(function* () {
   );
   const index = indexed && Result.getOrNull(indexed);
   const ledger = asked && Result.getOrNull(asked);
-  const cure = cureOf(indexed) ?? cureOf(asked);
+  // That of the part that is reported first: what cures a node cures no store.
+  const cure = index === null ? cureOf(indexed) : cureOf(asked);
   const { syncsByItself } = yield* Instance;
   const { standing } = yield* (yield* LedgerRecord).state;
   // Nothing undoes an initialisation, so a ledger without one is not that of the index, or its state is lost.

@@ -57,6 +57,9 @@ const again = (outcome: Outcome): Html => {
     : notice("warn", "Do not sign again yet: this one may still count.");
 };
 
+const isFinal = ({ status, commitment }: Outcome): boolean =>
+  status === "expired" || commitment === "finalized";
+
 /** The stream with the news of a transaction: those of its first escrow, as soon as they are confirmed. */
 const newsOf = ({ escrows: [escrow] }: Outcome): string =>
   `/v1/indexer/events/stream?commitment=confirmed${escrow === undefined ? "" : `&escrow=${escrow}`}`;
@@ -71,7 +74,7 @@ export const transactionScreen: Screen = {
     const { data } = answer;
     return {
       title: `Transaction ${data.signature}`,
-      ...(data.commitment === "finalized" ? {} : { follows: newsOf(data) }),
+      ...(isFinal(data) ? {} : { follows: newsOf(data) }),
       body: html`<h1>Transaction</h1>
         <p>${wholeKey(data.signature)}</p>
         ${live(

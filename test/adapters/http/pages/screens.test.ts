@@ -60,6 +60,7 @@ test("a transaction's page follows its escrow's news until its outcome is final,
   };
   const final = await shown({});
   expect(final.follows).toBeUndefined();
+  expect((await shown({ status: "expired", commitment: null })).follows).toBeUndefined();
   expect(pageText(final, null)).toContain("Asked at 2 addresses, the nodes say so.");
   expect(pageText(await shown({ nodes: 1 }), null)).toContain("One node says so.");
   const pending = await shown({ status: "pending", commitment: null, nodes: null });

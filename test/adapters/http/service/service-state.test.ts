@@ -6,8 +6,10 @@ import { type Hash32, hash32FromBytes, parseHash32 } from "../../../../core/doma
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { IndexSync, type SyncActivity } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { prepareRequestExample } from "../../../../adapters/http/escrow/prepare/prepared-escrow-contract.ts";
+import { NOT_READY } from "../../../../adapters/http/problems/not-ready.ts";
 import { address } from "../../../../core/domain/address.ts";
 import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
+import { LedgerPulse } from "../../../../core/use-cases/service/ledger-pulse.ts";
 import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
@@ -63,8 +65,9 @@ test("a store that fails has an error in the status, and one that is slow is not
   deployPrograms(away);
   const { send } = await checkedClient(away);
   const store = Context.get(away.context, IndexReader);
-  const indexer = async (summary: typeof store.summary) => {
-    Object.assign(store, { summary });
+  const { summary } = store;
+  const indexer = async (told: typeof store.summary) => {
+    Object.assign(store, { summary: told });
     return (await dataOf<{ readonly indexer: object }>(await send("/v1/status"))).indexer;
   };
   const unknown = { status: "degraded", count: null };
@@ -74,6 +77,18 @@ test("a store that fails has an error in the status, and one that is slow is not
     last_error: "store_unavailable",
   });
   expect(await indexer(Effect.never)).toMatchObject({ ...unknown, last_error: null });
+  // What cures a node cures no store.
+  const cure = "Put another node there.";
+  const down = Effect.fail({ _tag: "LedgerUnavailable", fault: { cure } });
+  Object.assign(Context.get(away.context, LedgerPulse), { tip: () => down });
+  const answer = await send("/ready");
+  expect((await errorsOf(answer.clone())).map(({ pointer }) => pointer)).toEqual([
+    "/store",
+    "/ledger",
+  ]);
+  expect((await jsonOf<{ readonly cure: string }>(answer)).cure).toBe(NOT_READY.store.cure);
+  Object.assign(store, { summary });
+  expect(await jsonOf(await send("/ready"))).toMatchObject({ cure });
   await away.runtime.dispose();
 });
 

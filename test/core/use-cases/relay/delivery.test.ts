@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Duration, Effect, Exit, Fiber, Layer, Logger } from "effect";
+import { Duration, Effect, Exit, Fiber, Layer } from "effect";
 import { TestClock } from "effect/testing";
 import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
 import {
@@ -13,7 +13,6 @@ import { decodeWireTransaction } from "../../../../core/protocol/transaction/wir
 import { readRelayOutcome } from "../../../../core/use-cases/relay/read-relay-outcome.ts";
 import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
 import { relayTransaction } from "../../../../core/use-cases/relay/relay-transaction.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { RateLimiter } from "../../../../ports/rate-limiter.ts";
 import { walletAccount } from "../../../doubles/accounts.ts";
@@ -143,65 +142,6 @@ describe("delivery", () => {
       );
       expect(recorded).toEqual([true]);
     }).pipe(Effect.scoped, Effect.runPromise);
-  });
-
-  test("what cannot be recorded is not sent, which log and operator hear once, and when it is over, also while nobody relays", async () => {
-    const { script, ports } = scriptedPorts();
-    const lines: Array<string> = [];
-    const logger = Logger.map(Logger.formatLogFmt, (line) => void lines.push(line));
-    const told = (words: string) => lines.filter((line) => line.includes(words));
-    let takes: "nothing" | "keys" | "all" = "nothing";
-    const fault = { problem: "no space is left on its disk", cure: "Make room on the disk." };
-    const full = new StoreUnavailable({ retryable: true, cause: "full", fault });
-    await Effect.gen(function* () {
-      const log = yield* Effect.provide(OutcomeLog, outcomeLogMemory);
-      const ifTaken = <A>(write: Effect.Effect<A, StoreUnavailable>, isKey = false) =>
-        Effect.suspend(() =>
-          takes === "all" || (isKey && takes === "keys") ? write : Effect.fail(full),
-        );
-      const store = Layer.succeed(OutcomeLog, {
-        ...log,
-        open: (entry) => ifTaken(log.open(entry)),
-        tryOpen: (entry) => ifTaken(log.tryOpen(entry)),
-        claimKey: (use) => ifTaken(log.claimKey(use), true),
-      });
-      yield* Effect.gen(function* () {
-        const { unrecorded } = yield* RelayDelivery;
-        const refused = (request: Parameters<typeof relayTransaction>[0]) =>
-          Effect.map(Effect.exit(relayTransaction(request)), (exit) =>
-            expect(failureOf(exit)).toMatchObject({ _tag: "StoreUnavailable" }),
-          );
-        expect(yield* unrecorded).toBeNull();
-        // Its key is the first that is written for it.
-        yield* refused({ ...requestOf(1), idempotencyKey: "one" });
-        expect(yield* unrecorded).toBe(full);
-        yield* refused(requestOf(2));
-        yield* later(2 * RELAY_POLICY.rebroadcastMs);
-        expect(yield* unrecorded).toBe(full);
-        expect(script.sent).toEqual([]);
-        expect(told("nothing is relayed")).toHaveLength(1);
-        expect(lines.join()).toContain(fault.cure);
-        // Room for a key is none for an entry.
-        takes = "keys";
-        yield* later(RELAY_POLICY.rebroadcastMs);
-        yield* refused({ ...requestOf(1), idempotencyKey: "two" });
-        expect(yield* unrecorded).toBe(full);
-        expect(told("relayed again")).toHaveLength(0);
-        takes = "all";
-        yield* later(RELAY_POLICY.rebroadcastMs);
-        expect(yield* unrecorded).toBeNull();
-        expect(told("relayed again")).toHaveLength(1);
-        // A trial leaves neither entry nor key behind.
-        expect(yield* log.find(signatureOf(2))).toBeNull();
-        takes = "nothing";
-        yield* refused(requestOf(1));
-        takes = "all";
-        for (const n of [1, 2]) yield* relayTransaction(requestOf(n));
-        expect(yield* unrecorded).toBeNull();
-        expect(script.sent).toHaveLength(2);
-        expect(told("relayed again")).toHaveLength(2);
-      }).pipe(Effect.provide(relayOver(ports, store)));
-    }).pipe(Effect.provide(Logger.layer([logger])), Effect.scoped, Effect.runPromise);
   });
 
   test("a failure is safe to sign again only once it is finalized", () =>
