@@ -18,7 +18,8 @@ const HELP = `Serves the Settlement Evidence API. Without any settings it brings
 
 usage: bun run start [--workers N]
 
-  --workers N  N processes share the port, as WORKERS=N says, to use as many cores; needs DATABASE_URL   (1)
+  --workers N  N processes share the port, as WORKERS=N says, to use as many cores; needs DATABASE_URL and
+               SOLANA_RPC_URL   (1)
   --help       this text
 
 Environment variables configure it, and docs/settings.md lists them. Other commands, each with --help: bun run demo,

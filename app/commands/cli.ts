@@ -1,4 +1,5 @@
 import process from "node:process";
+import { COMMANDS as PACKAGE_COMMANDS, noSuchCommand } from "../../client/command-line/main.ts";
 import { runAsProcess } from "../command-line/command-line.ts";
 
 /**
@@ -69,6 +70,9 @@ const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<unknown>
   ],
 };
 
+/** The package's own, but for those that the service has under the same name. */
+const PACKAGED = Object.keys(PACKAGE_COMMANDS).filter((each) => !Object.hasOwn(COMMANDS, each));
+
 const HELP = `The commands of the service, and those of its package.
 
 usage: bun run cli COMMAND [options]
@@ -76,7 +80,7 @@ usage: bun run cli COMMAND [options]
 ${Object.entries(COMMANDS)
   .map(([name, [about]]) => `  ${name.padEnd(13)}  ${about}\n`)
   .join("")}
-  pay, watch, refund, keygen, doctor, attest, merchant, mcp
+  ${PACKAGED.join(", ")}
                  as the package's settlement-evidence has them
 
 Each command says more with --help. The service's own start, demo, doctor and deploy are bun run NAME.
@@ -91,6 +95,9 @@ if (name === undefined || name === "--help" || name === "-h" || name === "help")
   // A command reads its own arguments, as if it were run by itself.
   process.argv.splice(2, 1);
   await COMMANDS[name]?.[1]();
-} else {
+} else if (PACKAGED.includes(name)) {
   await import("../../client/bin/settlement-evidence.ts");
+} else {
+  process.stderr.write(noSuchCommand(name, [...Object.keys(COMMANDS), ...PACKAGED]));
+  process.exitCode = 64;
 }

@@ -10,7 +10,7 @@ type Command = {
 };
 
 /** Each command's module, loaded when it is run. */
-const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   verify: () => import("../bin/verify.ts"),
   pay: () => import("../bin/pay.ts"),
   watch: () => import("../bin/watch.ts"),
@@ -43,6 +43,10 @@ usage: npx --no-install settlement-evidence COMMAND [options]
 Each command says more with --help.
 `;
 
+/** What a command line says of a command that it does not have, with the `names` of those that it has. */
+export const noSuchCommand = (name: string, names: ReadonlyArray<string>): string =>
+  `There is no command ${foreignText(name)}. Give one of ${names.join(", ")}.\n`;
+
 /** Runs the package's command with these arguments, and gives its exit code. */
 export const main = async (
   [name, ...args]: ReadonlyArray<string>,
@@ -54,9 +58,7 @@ export const main = async (
   }
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined) {
-    io.stderr.write(
-      `There is no command ${foreignText(name)}. Give one of ${Object.keys(COMMANDS).join(", ")}.\n`,
-    );
+    io.stderr.write(noSuchCommand(name, Object.keys(COMMANDS)));
     return EX_USAGE;
   }
   const { HELP: help, run } = await load();

@@ -12,11 +12,11 @@ export const tellIn =
   (text, links = []) => {
     const line = document.createElement("li");
     line.append(text);
-    for (const [name, path] of links) {
+    for (const [at, [name, path]] of links.entries()) {
       const link = document.createElement("a");
       link.href = path;
       link.append(name);
-      line.append(" ", link);
+      line.append(at === 0 ? " " : ", ", link);
     }
     list.append(line);
   };

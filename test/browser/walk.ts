@@ -126,10 +126,9 @@ export const cutsIn = (page: Page): Promise<ReadonlyArray<string>> =>
     );
     if (header && content && (content.left < header.left || content.right > header.right))
       cuts.push(`wider than its header: ${content.width} px, not ${header.width}`);
-    const pen = document.createElement("canvas").getContext("2d");
     for (const part of document.querySelectorAll<HTMLElement>("body *")) {
       if (!part.checkVisibility() || part.closest(".hidden, .skip, svg") !== null) continue;
-      const { overflowX, font, paddingLeft, paddingRight } = getComputedStyle(part);
+      const { overflowX } = getComputedStyle(part);
       // Only of what is wrong: a page has thousands of parts, and the text of each is slow to read.
       const name = (): string => `${part.tagName} "${part.innerText.slice(0, 40)}"`;
       const isField = part instanceof HTMLInputElement;
@@ -138,11 +137,12 @@ export const cutsIn = (page: Page): Promise<ReadonlyArray<string>> =>
       const isInScroller = part.closest(".wide, pre") !== null;
       if (!isInScroller && part.getBoundingClientRect().right > clientWidth + 1)
         cuts.push(`out of the window: ${name()}`);
-      if (isField && pen !== null) {
-        pen.font = font;
-        const room = part.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
-        const wide = pen.measureText(part.placeholder).width;
-        if (wide > room) cuts.push(`cut placeholder: "${part.placeholder}", ${wide} in ${room} px`);
+      if (isField && part.placeholder !== "") {
+        // As text of the field it keeps clear of what the browser puts beside it, such as a search's button.
+        const { value, placeholder } = part;
+        part.value = placeholder;
+        if (part.scrollWidth > part.clientWidth) cuts.push(`cut placeholder: "${placeholder}"`);
+        part.value = value;
       }
     }
     return cuts;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { projectCommand } from "../../core/domain/project-command.ts";
-import { main } from "../../client/command-line/main.ts";
+import { COMMANDS as PACKAGE_COMMANDS, main } from "../../client/command-line/main.ts";
 import { runHere } from "../app/support/run-here.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -39,11 +39,7 @@ const COMMANDS: Readonly<Record<string, ReadonlyArray<readonly [string, string, 
     ["cli log remove-witness", "app/commands/log.ts", "remove-witness"],
     ...["webhook", "witness", "local-ledger", "attestor", "published-idl"].map(cli),
   ],
-  "The package": [
-    ["settlement-evidence", PACKAGE],
-    ...["verify", "pay", "watch", "refund", "keygen"].map(packaged),
-    ...["doctor", "attest", "merchant", "mcp"].map(packaged),
-  ],
+  "The package": [["settlement-evidence", PACKAGE], ...Object.keys(PACKAGE_COMMANDS).map(packaged)],
   Contributing: [
     ["new", "tools/new.ts"],
     ["check", "tools/check.ts"],

@@ -32,3 +32,16 @@ test.each([
   expect(help).toMatchObject({ code: 0, stderr: "" });
   expect(help.stdout).toContain("usage: bun run ");
 });
+
+test("cli lists every command of the service and of the package, and names them to who mistypes one", async () => {
+  const { COMMANDS } = await import("../../../client/command-line/main.ts");
+  const cli = `${ROOT}app/commands/cli.ts`;
+  const help = await runScript(cli, ["--help"]);
+  const wrong = await runScript(cli, ["verfy"]);
+  expect(wrong).toMatchObject({ code: 64, stdout: "" });
+  const listed = help.stdout
+    .match(/^ {2}[a-z-]+(?:, [a-z-]+)*/gm)
+    ?.flatMap((line) => line.trim().split(", "));
+  expect(listed).toEqual(expect.arrayContaining(["backup", ...Object.keys(COMMANDS)]));
+  expect(wrong.stderr).toBe(`There is no command verfy. Give one of ${listed?.join(", ")}.\n`);
+});

@@ -45,12 +45,19 @@ const wallet = (
     ${new Html(qrCodeSvg(link, "QR code that runs the refund"))}`;
 };
 
+/** What a command sends: what the reader must still have stands in it as words. */
+const bodyToFill = ({ prepare }: Action): Readonly<Record<string, string>> =>
+  Object.fromEntries([
+    ...Object.keys(prepare.body).map((name) => [name, name.replaceAll("_", " ").toUpperCase()]),
+    ["payer", "YOUR WALLET"],
+  ]);
+
 /** What can be done with an escrow now, by whom, and how. */
 export const nextSteps = (escrow: Escrow, origin: string, publicUrl: string | null): Html => {
   if (escrow.next_actions.length === 0) return html`<p class="empty">Nothing is left to do.</p>`;
   return html`<ul class="steps">
     ${escrow.next_actions.map((action) => {
-      const body = { ...action.prepare.body, payer: "YOUR WALLET" };
+      const body = bodyToFill(action);
       return html`<li>
         <strong>${ACTION_WORDS[action.action]}</strong>, by
         ${PARTIES[action.by]}${action.until !== null && html`, until ${time(action.until)}`}${action.awaiting !== null && html`. Still needed: ${AWAITED[action.awaiting]}`}

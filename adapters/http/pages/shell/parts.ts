@@ -119,6 +119,7 @@ export const facts = (lines: ReadonlyArray<Fact | null>): Html =>
     ${lines.map(
       (line) =>
         line !== null &&
+        line[1] !== null &&
         html`<div>
           <dt>${line[0]}</dt>
           <dd>${line[1]}</dd>

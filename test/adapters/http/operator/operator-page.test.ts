@@ -48,6 +48,13 @@ test.each(Object.entries(PLANTED))("%s is shown alone, with its cure", (alert, p
   expect(page).not.toContain("Nothing needs the operator");
 });
 
+test("a fact that a service without a log does not have is left out, not shown without a value", () => {
+  expect(pageText(operatorPage({ ...well, log }), null)).toContain("Leaves signed and published");
+  const page = pageText(operatorPage({ ...well, log: null }), null);
+  expect(page).not.toContain("Leaves signed and published");
+  expect(page).not.toMatch(/<dd>\s*<\/dd>/);
+});
+
 test("a sync that failed for a store that has said what is wrong tells that, and the cure", () => {
   const storeFault = { problem: "no space is left on its disk", cure: "Free space on its disk." };
   const activity = { ...well.activity, lastError: "StoreUnavailable", storeFault } as const;

@@ -161,6 +161,14 @@ test("an escrow that is not there is a problem page", async () => {
 test("a command of an escrow's page has members that the service takes", async () => {
   const { text, page } = await pageOf(`/escrows/${open.address}`);
   expect(page).toContain(`/prepare?escrow=${open.address}&amp;action=cancel_escrow`);
+  const release = /-d '(\{[^']*\})' '[^']*release\/prepare'/.exec(text);
+  // What the reader must fill in stands there in words.
+  expect(JSON.parse(release?.[1] ?? "")).toEqual({
+    proof_hash: "PROOF HASH",
+    timestamp: "TIMESTAMP",
+    attestation_signature: "ATTESTATION SIGNATURE",
+    payer: "YOUR WALLET",
+  });
   const command = /-d '(\{[^']*\})' '([^']*cancel\/prepare)'/.exec(text);
   const answer = await ask(new URL(command?.[2] ?? "").pathname, {
     method: "POST",
