@@ -2,7 +2,12 @@ import { afterAll, expect, test } from "bun:test";
 import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
 import { completePacket } from "./support/complete-packet.ts";
 import { withDemoLedger } from "./support/demo-ledger.ts";
-import { quietEnvironment, temporaryDirectory, untilReady } from "./support/running-service.ts";
+import {
+  quietEnvironment,
+  synced,
+  temporaryDirectory,
+  untilReady,
+} from "./support/running-service.ts";
 import { type ServiceProcess, startShortLivedService } from "./support/service-process.ts";
 
 /** Locales that differ in the offset from UTC, the decimal comma and the upper case of i. */
@@ -63,7 +68,7 @@ const answersIn = async (place: Readonly<Record<string, string>>) => {
     }),
   );
   await untilReady(url);
-  await fetch(`${url}/v1/indexer/sync`, { method: "POST" });
+  await synced(url);
   const { data } = (await (await fetch(`${url}/v1/indexer`)).json()) as {
     data: ReadonlyArray<EscrowRecord>;
   };

@@ -5,9 +5,8 @@ import { spawnLedger } from "../adapters/local-ledger/ledger-process.ts";
 import { freshSchema } from "../adapters/postgres/test-database.ts";
 import { withDemoLedger } from "./support/demo-ledger.ts";
 import { installFrom, runReadme } from "./support/readme-program.ts";
-import { temporaryDirectory } from "./support/running-service.ts";
+import { temporaryDirectory, synced } from "./support/running-service.ts";
 import { startShortLivedService } from "./support/service-process.ts";
-import { synced } from "./support/started-services.ts";
 
 /** A balancer before several services: each request goes to the next of them. */
 const roundRobin = (urls: ReadonlyArray<string>) => {

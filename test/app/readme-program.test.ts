@@ -7,8 +7,8 @@ import {
   tryReadme,
 } from "./support/readme-program.ts";
 import { localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
-import { temporaryDirectory } from "./support/running-service.ts";
-import { startedServices, synced } from "./support/started-services.ts";
+import { temporaryDirectory, synced } from "./support/running-service.ts";
+import { startedServices } from "./support/started-services.ts";
 
 const LONG_MS = 240_000;
 

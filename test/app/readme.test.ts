@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { demoService } from "./support/demo-ledger.ts";
+import { synced } from "./support/running-service.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const textOf = (file: string): string => readFileSync(join(ROOT, file), "utf8");
@@ -45,7 +46,7 @@ const { service, end } = await demoService();
 
 beforeAll(async () => {
   // The README's answers are those of a synced index.
-  await fetch(`${service.url}/v1/indexer/sync`, { method: "POST" });
+  await synced(service.url);
 });
 
 afterAll(end);

@@ -15,6 +15,7 @@ import { makeService } from "../adapters/http/support/service.ts";
 import { localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { testBrowser } from "./chromium.ts";
 import { cutsIn, DESKTOP, faultsByView, openPage, PHONE } from "./walk.ts";
+import { synced } from "../app/support/running-service.ts";
 
 /** A page and what it shows: texts, and elements by their ids with a text of each. */
 type Shown = {
@@ -42,7 +43,7 @@ const payByLink = async (task = "looked at in a browser"): Promise<string> => {
   const wallet = service.wallet("agent/planner");
   const { signedTransaction } = await wallet.sign(link, await service.latestBlockhash());
   await service.land(signedTransaction);
-  await fetch(`${service.url}/v1/indexer/sync`, { method: "POST" });
+  await synced(service.url);
   const { escrow_pda: escrow = "" } = await firstOf("/v1/indexer?limit=1&state=Pending");
   return escrow;
 };

@@ -11,6 +11,7 @@ import {
 import { testBrowser } from "./chromium.ts";
 import { faultsByView, openPage } from "./walk.ts";
 import { type Manner, signed, walletPage } from "./wallet-page.ts";
+import { synced } from "../app/support/running-service.ts";
 
 const AGENT = localKey("agent/planner");
 const SELLER = localKey("merchant/forecast");
@@ -133,7 +134,7 @@ const paidByLink = async (task: string): Promise<string> => {
   const link = createLink("solana", terms(task));
   const { signedTransaction } = await wallet.sign(link, await service.latestBlockhash());
   await service.land(signedTransaction);
-  await fetch(`${service.url}/v1/indexer/sync`, { method: "POST" });
+  await synced(service.url);
   const listed = await fetch(`${service.url}/v1/indexer?state=Pending&limit=1`);
   return ((await listed.json()) as Listed).data[0]?.escrow_pda ?? "";
 };

@@ -29,8 +29,8 @@ import {
   quietEnvironment,
   runService,
   until,
+  synced,
 } from "../support/running-service.ts";
-import { synced } from "../support/started-services.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 
 /** Where a drill runs: how its services are started, and settings of theirs before the kill and after it. */

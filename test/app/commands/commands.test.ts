@@ -9,6 +9,7 @@ import { bundledScript } from "../support/bundled-script.ts";
 import { demoService } from "../support/demo-ledger.ts";
 import { runHere } from "../support/run-here.ts";
 import { runScript } from "../support/run-script.ts";
+import { synced } from "../support/running-service.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -61,7 +62,7 @@ test("sync --snapshot asks for a snapshot, and a flag that it does not know is r
 });
 
 test("verify exits with 0 under the trust document, with 2 without one, and with 1 for a changed packet", async () => {
-  await fetch(`${service.url}/v1/indexer/sync`, { method: "POST" });
+  await synced(service.url);
   const { data } = (await (await fetch(`${service.url}/v1/indexer?state=Fulfilled`)).json()) as {
     data: ReadonlyArray<EscrowRecord>;
   };

@@ -9,8 +9,8 @@ import { runHere } from "../support/run-here.ts";
 import {
   quietEnvironment,
   runService,
+  synced,
   temporaryDirectory,
-  until,
 } from "../support/running-service.ts";
 
 /** The demo data's Pending escrow; see README.md. */
@@ -60,12 +60,7 @@ const start = async (rpcUrl: string, more: Readonly<Record<string, string>> = {}
     await service.stop();
     await directory.remove();
   });
-  await until(
-    `the service of ${directory.path} syncs`,
-    () => fetch(`${service.url}/v1/indexer/sync`, { method: "POST" }).then(({ status }) => status),
-    (status) => status === 202,
-    60,
-  );
+  await synced(service.url);
   return { ...service, dataDir: directory.path };
 };
 

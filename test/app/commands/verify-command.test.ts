@@ -9,6 +9,7 @@ import { goldenEscrow, invented } from "../../conformance/evidence/packet-edits.
 import { trustDocument } from "../../conformance/evidence/policy-vectors.ts";
 import { demoService } from "../support/demo-ledger.ts";
 import { runHere } from "../support/run-here.ts";
+import { synced } from "../support/running-service.ts";
 
 const { directory, service, end } = await demoService();
 let genesisHash: string;
@@ -70,7 +71,7 @@ const withoutConfiguration = (rpcUrl: string) => {
 };
 
 beforeAll(async () => {
-  await fetch(`${service.url}/v1/indexer/sync`, { method: "POST" });
+  await synced(service.url);
   const trust = await textOf("/.well-known/evidence-trust.json");
   await save("trust.json", trust);
   genesisHash = (JSON.parse(trust) as { genesis_hash: string }).genesis_hash;

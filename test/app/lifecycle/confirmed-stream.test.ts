@@ -8,8 +8,8 @@ import { withDemoLedger } from "../support/demo-ledger.ts";
 import {
   quietEnvironment,
   runService,
+  synced,
   temporaryDirectory,
-  until,
 } from "../support/running-service.ts";
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -21,11 +21,7 @@ beforeAll(async () => {
     // Four seconds from confirmed to final.
     LOCAL_LEDGER_FINALITY_SLOTS: "10",
   });
-  await until(
-    "a sync completes",
-    () => fetch(`${service.url}/v1/indexer/sync`, { method: "POST" }).then(({ status }) => status),
-    (status) => status === 202,
-  );
+  await synced(service.url);
 });
 afterAll(async () => {
   await service.stop();

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import type { SettlementEventRecord } from "../../../adapters/http/index/event-contract.ts";
 import { withDemoLedger } from "../support/demo-ledger.ts";
-import { quietEnvironment, temporaryDirectory, until } from "../support/running-service.ts";
+import { quietEnvironment, synced, temporaryDirectory } from "../support/running-service.ts";
 import { type ServiceProcess, startShortLivedService } from "../support/service-process.ts";
 
 const directory = await temporaryDirectory();
@@ -16,11 +16,7 @@ const start = async (): Promise<{ readonly service: ServiceProcess; readonly url
   });
   started.push(service);
   const url = await service.url;
-  await until(
-    "a sync completes",
-    () => fetch(`${url}/v1/indexer/sync`, { method: "POST" }).then(({ status }) => status),
-    (status) => status === 202,
-  );
+  await synced(url);
   return { service, url };
 };
 

@@ -4,9 +4,9 @@ import type { SettlementEventRecord } from "../../../adapters/http/index/event-c
 import { buy, registerMerchant } from "../../../app/demo/run-demo.ts";
 import { openStage } from "../../../app/demo/stage.ts";
 import { silentNarrator } from "../commands/silent-narrator.ts";
-import { latestBlockhash, until } from "../support/running-service.ts";
+import { latestBlockhash, until, synced } from "../support/running-service.ts";
 import { openRegistration } from "../support/open-registration.ts";
-import { startedServices, synced } from "../support/started-services.ts";
+import { startedServices } from "../support/started-services.ts";
 
 const { alone, start } = startedServices();
 

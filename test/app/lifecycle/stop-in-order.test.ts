@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { openStage } from "../../../app/demo/stage.ts";
-import { latestBlockhash, until } from "../support/running-service.ts";
+import { latestBlockhash, until, synced } from "../support/running-service.ts";
 import { MAIN } from "../support/service-process.ts";
 import { silentNarrator } from "../commands/silent-narrator.ts";
 import { openRegistration } from "../support/open-registration.ts";
-import { startedServices, synced } from "../support/started-services.ts";
+import { startedServices } from "../support/started-services.ts";
 
 const { alone, start } = startedServices();
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { Effect } from "effect";
 import { diagnose } from "../../../app/doctor/diagnose.ts";
 import { claimDataDirectory } from "../../../app/stores/data-directory.ts";
-import { quietEnvironment, temporaryDirectory } from "../support/running-service.ts";
-import { startedServices, synced } from "../support/started-services.ts";
+import { quietEnvironment, temporaryDirectory, synced } from "../support/running-service.ts";
+import { startedServices } from "../support/started-services.ts";
 
 const { start } = startedServices();
 const directory = await temporaryDirectory();

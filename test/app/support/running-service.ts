@@ -87,3 +87,13 @@ export const untilReady = (url: string): Promise<number> =>
     () => fetch(`${url}/ready`).then(({ status }) => status),
     (status) => status === 200,
   );
+
+/** Waits until the service at `url` is ready and a sync that begins after that is complete. */
+export const synced = async (url: string): Promise<void> => {
+  await untilReady(url);
+  await until(
+    "a sync completes",
+    () => fetch(`${url}/v1/indexer/sync`, { method: "POST" }).then(({ status }) => status),
+    (status) => status === 202,
+  );
+};

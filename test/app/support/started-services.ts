@@ -1,6 +1,6 @@
 import { afterAll } from "bun:test";
 import { withDemoLedger } from "./demo-ledger.ts";
-import { quietEnvironment, temporaryDirectory, until, untilReady } from "./running-service.ts";
+import { quietEnvironment, temporaryDirectory } from "./running-service.ts";
 import { type ServiceProcess, startShortLivedService } from "./service-process.ts";
 
 type Environment = Readonly<Record<string, string>>;
@@ -27,14 +27,4 @@ export const startedServices = () => {
       return { ...quietEnvironment(withDemoLedger(directory.path)), LOG_LEVEL: "info" };
     },
   };
-};
-
-/** Waits until a service is ready and a sync that begins after that is complete. */
-export const synced = async (url: string): Promise<void> => {
-  await untilReady(url);
-  await until(
-    "a sync completes",
-    () => fetch(`${url}/v1/indexer/sync`, { method: "POST" }).then(({ status }) => status),
-    (status) => status === 202,
-  );
 };

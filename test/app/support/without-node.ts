@@ -3,9 +3,14 @@ import { Effect, Exit, Scope } from "effect";
 import { superviseLocalLedger } from "../../../adapters/local-ledger/supervisor.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { startGate } from "./gate.ts";
-import { quietEnvironment, runService, temporaryDirectory, until } from "./running-service.ts";
+import {
+  quietEnvironment,
+  runService,
+  temporaryDirectory,
+  until,
+  synced,
+} from "./running-service.ts";
 import { startShortLivedService } from "./service-process.ts";
-import { synced } from "./started-services.ts";
 
 /** A local ledger with the demo data, as `bun run cli local-ledger` runs it. */
 const startLedger = async (dataDir: string) => {

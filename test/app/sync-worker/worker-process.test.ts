@@ -7,9 +7,9 @@ import { environmentOn } from "../../chaos/support/service-environment.ts";
 import { ChainNode } from "../../world/chain-node.ts";
 import { serveNode } from "../../simulation/serve-node.ts";
 import { worldOf } from "../../simulation/world.ts";
-import { temporaryDirectory, until } from "../support/running-service.ts";
+import { temporaryDirectory, until, synced } from "../support/running-service.ts";
 import { startServiceProcess } from "../support/service-process.ts";
-import { startedServices, synced } from "../support/started-services.ts";
+import { startedServices } from "../support/started-services.ts";
 import { holdingScan } from "../../world/node-faults.ts";
 
 const ESCROWS = 300;

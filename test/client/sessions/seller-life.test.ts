@@ -195,7 +195,9 @@ test("a watchtower captures with the seller's heads and a fee payer's key alone,
     const common = [...service, "--key", payer, "--once"];
     const run = (path: string) =>
       runHere((io) => main(["watchtower", path, ...common], io), { env: {}, stdin: "" });
-    const altered = line.replace(/"head":"(.{80})./, '"head":"$1A');
+    const altered = line.replace(/(?<="head":".{80})./, (character) =>
+      character === "A" ? "B" : "A",
+    );
     const refused = await run(await file("altered", altered));
     expect(refused.stderr).toContain(`The line of ${escrow} has a signature that is not`);
     expect((await fixture.read(escrow)).released_stroops).toBe("0");

@@ -36,11 +36,17 @@ const crash = (): never => {
   throw new Error("the handler crashed");
 };
 
+/** The address of a seller that starts: one that ended may have had the same port. */
+const fresh = (url: string): string => {
+  delivered.delete(url);
+  return url;
+};
+
 const listening = async (server: Server): Promise<RunningSeller> => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: fresh(`http://127.0.0.1:${port}`),
     stop: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -66,7 +72,7 @@ const hono: Start = (routes, server, asks = false) => {
   app.onError((_, c) => c.json({ error: "crashed" }, 500));
   app.get("/broken", (c) => c.json({ error: "broken" }, 500));
   const running = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: app.fetch });
-  return Promise.resolve({ url: running.url.origin, stop: () => running.stop(true) });
+  return Promise.resolve({ url: fresh(running.url.origin), stop: () => running.stop(true) });
 };
 
 const expressSeller: Start = (routes, server, asks = false) => {
